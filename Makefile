@@ -1,0 +1,38 @@
+# Every target works in .venv, which is made when missing.
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+READY := $(VENV)/ready
+DEV_READY := $(VENV)/ready-dev
+
+.PHONY: demo test test-full check format docs
+
+demo: $(READY)
+	$(BIN)/adage build capr --lang ja --profile demo
+
+test: $(DEV_READY)
+	$(BIN)/pytest -m "not full"
+
+test-full: $(DEV_READY)
+	$(BIN)/pytest
+
+check: $(DEV_READY)
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/pytest -m "not full"
+
+format: $(DEV_READY)
+	$(BIN)/ruff format .
+	$(BIN)/ruff check --fix .
+
+$(BIN)/python:
+	$(PYTHON) -m venv $(VENV)
+
+$(READY): pyproject.toml constraints.txt | $(BIN)/python
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable ".[embedded]"
+	touch $@
+
+$(DEV_READY): pyproject.toml constraints.txt | $(BIN)/python
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable ".[dev]"
+	touch $@ $(READY)

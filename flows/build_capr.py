@@ -1,0 +1,85 @@
+"""The flow `build-capr`: CAPR's stages, one Prefect task each."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from prefect import flow, task
+from prefect.cache_policies import NO_CACHE
+from prefect.context import get_run_context
+from prefect.states import Completed, State
+
+from flows.assembly import Assembly, assemble
+from flows.crashed import close_crashed_run
+from flows.runs import Summary, finish_run, leave_mark, remove_mark
+from flows.screen import Screen
+from pipeline.capr.graph import STAGES
+from pipeline.store.stages import StageRef
+
+
+@flow(
+    name="build-capr", flow_run_name="capr-{lang}-{profile}", persist_result=False, validate_parameters=True
+)
+def build_capr(
+    lang: str,
+    profile: str = "demo",
+    limit_proverbs: int | None = None,
+    limit_domains: int | None = None,
+    root: str | None = None,
+    drop_flagged: bool = False,
+    max_calls: int | None = None,
+    max_hours: float | None = None,
+) -> dict[str, Any]:
+    """Build the CAPR benchmark of one language; gives back what `adage show capr --json` prints.
+
+    A stage whose key is known is not run again and shows as Cached. Errors of the user's are raised
+    before the first model call.
+    """
+    with (
+        Screen() as screen,
+        assemble(
+            lang,
+            profile,
+            Path(root) if root else None,
+            limit_proverbs=limit_proverbs,
+            limit_domains=limit_domains,
+            drop_flagged=drop_flagged,
+            max_calls=max_calls,
+            max_hours=max_hours,
+            screen=screen,
+        ) as assembly,
+    ):
+        screen.begin(assembly)
+        flow_run_id = str(get_run_context().flow_run.id)  # type: ignore[union-attr]
+        close_crashed_run(leave_mark(assembly.run_folder, flow_run_id), screen)
+        try:
+            for name in STAGES:
+                screen.finish_stage(_task(assembly, name).submit().result())
+            summary = _finish(assembly)
+        finally:
+            remove_mark(assembly.run_folder)
+        screen.end(summary)
+        return summary.as_json
+
+
+def _task(assembly: Assembly, name: str) -> Any:
+    """The Prefect task of one stage."""
+
+    @task(name=name, task_run_name=name, cache_policy=NO_CACHE, persist_result=False)
+    def stage() -> State[StageRef] | StageRef:
+        ref = assembly.runner.run(name)
+        return Completed(name="Cached", message=f"reused {ref.key}", data=ref) if ref.cached else ref
+
+    return stage
+
+
+def _finish(assembly: Assembly) -> Summary:
+    return finish_run(
+        assembly.run_folder,
+        lang=assembly.lang,
+        profile=assembly.profile_name,
+        stages=assembly.runner.done,
+        calls=assembly.calls(),
+        details=assembly.details(),
+    )

@@ -1,0 +1,116 @@
+"""`adage seeds`: people's tables in, one checked seed table out."""
+
+from __future__ import annotations
+
+import shutil
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from flows.cli.options import LangOption, RootOption, open_root
+from pipeline.errors import ConfigError
+from pipeline.language.language import load_language
+from pipeline.seeds.importing import Imported, import_sheets
+from pipeline.seeds.readers import read_sheet
+from pipeline.seeds.table import csv_text, read_seeds, write_seeds
+from pipeline.store.files import canonical_json, write_text
+from pipeline.store.root import Root
+
+app = typer.Typer(help="Bring in and check seed proverbs.", no_args_is_help=True)
+
+
+class Conflicts(StrEnum):
+    """What becomes of a proverb that stands twice with different meanings."""
+
+    MERGE = "merge"
+    REJECT = "reject"
+
+
+@app.callback()
+def _group() -> None:
+    """Bring in and check seed proverbs."""
+
+
+@app.command(
+    "import",
+    epilog="Example: adage seeds import words.json --lang ja --map text=japanese --map meaning_en=meaning.en",
+)
+def import_(
+    files: Annotated[
+        list[Path], typer.Argument(help="CSV, TSV, JSON, JSONL, XLSX or Parquet.", show_default=False)
+    ],
+    lang: LangOption,
+    mapping: Annotated[
+        list[str] | None, typer.Option("--map", help="FIELD=COLUMN; say it once a field.", show_default=False)
+    ] = None,
+    conflicts: Annotated[Conflicts, typer.Option(help="One proverb, two meanings: keep both, or none.")] = (
+        Conflicts.MERGE
+    ),
+    root: RootOption = None,
+) -> None:
+    """Add proverbs to seeds/LANG/proverbs.csv; every row that adds nothing is listed with its reason."""
+    place = open_root(root)
+    place.check_language(lang)
+    language = load_language(place.language(lang))
+    table = place.seeds(lang)
+    existing = read_seeds(table, lang) if table.is_file() else []
+    sheets = [read_sheet(file) for file in files]
+    result = import_sheets(existing, sheets, _mapping(mapping or []), language, conflicts.value)
+    write_seeds(table, result.rows)
+    _keep_language_file(place, lang)
+    rejects = _write_rejects(place, lang, files[0], result)
+    _report(result, table, rejects)
+
+
+def _mapping(pairs: list[str]) -> dict[str, str]:
+    found: dict[str, str] = {}
+    for pair in pairs:
+        name, separator, column = pair.partition("=")
+        if not separator or not name or not column:
+            raise ConfigError(f"--map {pair!r}: write FIELD=COLUMN, for example --map text=proverb")
+        found[name] = column
+    return found
+
+
+def _keep_language_file(place: Root, lang: str) -> None:
+    """A root with its own seeds keeps its own language file beside them, for people to correct."""
+    own = place.path / "seeds" / lang / "language.yaml"
+    if not own.is_file():
+        shutil.copyfile(place.language(lang), own)
+
+
+def _write_rejects(place: Root, lang: str, file: Path, result: Imported) -> Path:
+    path = place.artifacts / "imports" / lang / f"{file.stem}.rejected.csv"
+    rows = [
+        {"place": r.row_id, "reason": r.reason, "details": canonical_json(dict(r.numbers))}
+        for r in result.rejected
+    ]
+    write_text(path, csv_text(("place", "reason", "details"), rows))
+    return path
+
+
+def _report(result: Imported, table: Path, rejects: Path) -> None:
+    typer.echo(f"{table}: {len(result.rows)} proverbs, {result.added} new")
+    reasons = sorted({r.reason for r in result.rejected})
+    for reason in reasons:
+        typer.echo(f"  {sum(r.reason == reason for r in result.rejected)} rows {reason}")
+    for line in result.merged:
+        typer.echo(f"  two meanings kept for {line}")
+    for rejection in result.rejected:
+        if rejection.reason == "conflict":
+            places = " and ".join(rejection.numbers["places"])
+            typer.echo(f"  different meanings, not taken: {rejection.numbers['text']}: {places}")
+    for line in result.variants:
+        typer.echo(f"  probable variant, shares its split: {line}")
+    if result.stood_in:
+        typer.echo(
+            f"  {result.stood_in} without a meaning in the language: the English one will stand in, marked"
+        )
+    if result.contains_proverb:
+        typer.echo(f"  {result.contains_proverb} explanations contain their proverb (marked in the build)")
+    for note in result.notes:
+        typer.echo(f"  {note}")
+    if result.rejected:
+        typer.echo(f"  each row with its reason: {rejects}")

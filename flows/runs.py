@@ -1,0 +1,136 @@
+"""What a finished run leaves beside its stages: manifest, dataset tables, rejected rows; and its mark while it runs."""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from pipeline.errors import ConfigError
+from pipeline.store.files import write_json
+from pipeline.store.stages import StageRef
+from pipeline.store.tables import read_table, write_table
+
+SPLITS = ("train", "validation", "test")
+_MARK = "running.json"
+
+
+@dataclass(frozen=True)
+class Summary:
+    """One finished run, as `adage show` prints it."""
+
+    folder: Path
+    manifest: Mapping[str, Any]
+
+    @property
+    def as_json(self) -> dict[str, Any]:
+        """The public form: profile, stages, items, splits, flagged, calls."""
+        fields = ("name", "key", "rows_expected", "rows_kept", "rows_rejected", "cached", "seconds")
+        stages = [{name: stage[name] for name in fields} for stage in self.manifest["stages"]]
+        rest = {name: self.manifest[name] for name in ("items", "splits", "flagged", "calls")}
+        return {"profile": self.manifest["profile"], "stages": stages, **rest}
+
+
+def finish_run(
+    folder: Path,
+    *,
+    lang: str,
+    profile: str,
+    stages: Mapping[str, StageRef],
+    calls: Mapping[str, int],
+    details: Mapping[str, Any],
+) -> Summary:
+    """Write dataset and rejected tables, then the manifest last."""
+    items = stages["curate"].table()
+    for split in SPLITS:
+        write_table(folder / "dataset" / f"{split}.parquet", items.filter(pc.equal(items["split"], split)))
+    rejected = pa.concat_tables([ref.rejected_table() for ref in stages.values()])
+    write_table(folder / "rejected.parquet", rejected)
+    manifest = {
+        "family": "capr",
+        "lang": lang,
+        "profile": profile,
+        "finished": datetime.now(UTC).isoformat(timespec="seconds"),
+        "adage": version("adage"),
+        "python": platform.python_version(),
+        **details,
+        "stages": [_stage(ref) for ref in stages.values()],
+        "items": items.num_rows,
+        "splits": {split: pc.sum(pc.equal(items["split"], split)).as_py() or 0 for split in SPLITS},
+        "flagged": pc.sum(items["flag_paper"]).as_py() or 0,
+        "calls": {"made": calls["made"], "reused": calls["reused"]},
+    }
+    write_json(folder / "manifest.json", manifest)
+    return Summary(folder, manifest)
+
+
+def load_run(runs: Path, profile: str | None) -> Summary:
+    """The last finished run below ``runs``, or that of one profile."""
+    manifests = [f for f in runs.glob("*/manifest.json") if profile in (None, f.parent.name)]
+    if not manifests:
+        which = f"of profile {profile} " if profile else ""
+        raise ConfigError(
+            f"no finished run {which}in {runs}: type adage build capr --lang {runs.parent.name}"
+        )
+    found = [(json.loads(file.read_text(encoding="utf-8")), file.parent) for file in manifests]
+    manifest, folder = max(found, key=lambda pair: pair[0]["finished"])
+    return Summary(folder, manifest)
+
+
+def read_rejected(summary: Summary) -> pa.Table:
+    """All rejected rows of a run."""
+    return read_table(summary.folder / "rejected.parquet")
+
+
+def leave_mark(folder: Path, flow_run_id: str) -> dict[str, Any] | None:
+    """Mark a run as going on; gives back the mark of an earlier run whose process is gone."""
+    earlier = _read_mark(folder)
+    write_json(folder / _MARK, {"pid": os.getpid(), "flow_run_id": flow_run_id})
+    return earlier if earlier and not _alive(earlier["pid"]) else None
+
+
+def remove_mark(folder: Path) -> None:
+    """The run has ended, well or not, and says so itself."""
+    (folder / _MARK).unlink(missing_ok=True)
+
+
+def _read_mark(folder: Path) -> dict[str, Any] | None:
+    try:
+        mark: dict[str, Any] = json.loads((folder / _MARK).read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return None
+    return mark
+
+
+def _alive(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        return True
+    return True
+
+
+def _stage(ref: StageRef) -> dict[str, Any]:
+    return {
+        "name": ref.stage,
+        "key": ref.key,
+        "rows_expected": ref.expected,
+        "rows_kept": ref.kept,
+        "rows_rejected": ref.rejected,
+        "reasons": dict(ref.reasons),
+        "cached": ref.cached,
+        "seconds": ref.seconds,
+        "calls": dict(ref.calls),
+        "facts": dict(ref.facts),
+    }

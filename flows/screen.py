@@ -1,0 +1,108 @@
+"""What a person sees while a build runs: one line a stage, a bar while it works, a table at the end."""
+
+from __future__ import annotations
+
+from types import TracebackType
+from typing import TYPE_CHECKING
+
+from rich.console import Console
+from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+from rich.table import Table
+
+from pipeline.capr.graph import STAGES
+from pipeline.store.stages import StageRef
+
+if TYPE_CHECKING:
+    from flows.assembly import Assembly
+    from flows.runs import Summary
+
+
+class Screen:
+    """Progress on stderr, so that stdout stays free for what a program reads."""
+
+    def __init__(self) -> None:
+        self.console = Console(stderr=True, highlight=False)
+        self._progress = Progress(
+            SpinnerColumn(),
+            TextColumn("{task.description}"),
+            BarColumn(bar_width=20),
+            TextColumn("{task.fields[counts]}"),
+            TimeElapsedColumn(),
+            console=self.console,
+            transient=True,
+            disable=not self.console.is_terminal,
+        )
+        self._task = self._progress.add_task("", total=None, counts="")
+        self._stage = ""
+
+    def __enter__(self) -> Screen:
+        self._progress.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._progress.stop()
+
+    def say(self, text: str) -> None:
+        """One line for the person."""
+        self.console.print(text, markup=False, soft_wrap=True)
+
+    def begin(self, assembly: Assembly) -> None:
+        """What is about to be built, with the profile's notice first."""
+        if assembly.profile.notice:
+            self.say(assembly.profile.notice)
+        self.say(f"CAPR {assembly.language.name} ({assembly.lang}), profile {assembly.profile_name}")
+
+    def begin_stage(self, stage: str) -> None:
+        """A stage starts."""
+        self._stage = stage
+        self._progress.reset(self._task, total=None, description=self._label(stage), counts="")
+
+    def advance(self, done: int, total: int, detail: str) -> None:
+        """So many of so many asks of the running stage are answered; ``detail`` is rate and time left."""
+        self._progress.update(self._task, completed=done, total=total, counts=f"{done}/{total} {detail}")
+
+    def finish_stage(self, ref: StageRef) -> None:
+        """A stage is done."""
+        how = "cached" if ref.cached else f"{ref.seconds:.1f} s, {ref.calls.get('made', 0)} calls"
+        rejected = f", {ref.rejected} rejected" if ref.rejected else ""
+        self.say(f"{self._label(ref.stage)} {ref.kept} of {ref.expected} rows kept{rejected} ({how})")
+
+    def end(self, summary: Summary) -> None:
+        """The table of the whole run."""
+        self._progress.stop()
+        self.console.print(run_table(summary))
+        manifest = summary.manifest
+        splits = ", ".join(f"{name} {count}" for name, count in manifest["splits"].items())
+        calls = manifest["calls"]
+        for line in manifest["notices"]:
+            self.say(line)
+        self.say(f"{manifest['items']} items ({splits}); {manifest['flagged']} flagged")
+        self.say(f"model calls: {calls['made']} made, {calls['reused']} reused")
+        self.say(f"dataset: {summary.folder / 'dataset'}")
+        self.say(f"rejected rows: {summary.folder / 'rejected.parquet'}")
+
+    @staticmethod
+    def _label(stage: str) -> str:
+        place = list(STAGES).index(stage) + 1
+        return f"[{place}/{len(STAGES)}] {stage:<13}"
+
+
+def run_table(summary: Summary) -> Table:
+    """Rows expected, kept and rejected by reason, a line a stage; fits 80 columns."""
+    table = Table(box=None, pad_edge=False, padding=(0, 1), header_style="bold")
+    table.add_column("stage", no_wrap=True)
+    for name in ("expected", "kept", "rejected"):
+        table.add_column(name, justify="right")
+    table.add_column("reasons", overflow="fold")
+    table.add_column("made from", no_wrap=True)
+    for stage in summary.manifest["stages"]:
+        reasons = ", ".join(f"{reason} {count}" for reason, count in stage["reasons"].items())
+        calls = stage["calls"]
+        made = (
+            "cache" if stage["cached"] else f"{calls.get('made', 0)} calls" if any(calls.values()) else "new"
+        )
+        counts = [str(stage[f"rows_{name}"]) for name in ("expected", "kept", "rejected")]
+        table.add_row(stage["name"], *counts, reasons, made)
+    return table

@@ -1,0 +1,31 @@
+"""Starts the flow from the command line, and says what it waits for."""
+
+from __future__ import annotations
+
+import threading
+from typing import Any
+
+from prefect.settings import get_current_settings
+
+from flows.build_capr import build_capr
+from flows.screen import Screen
+
+_PATIENCE_SECONDS = 3.0
+
+
+def run_flow(**parameters: Any) -> dict[str, Any]:
+    """Run `build-capr` in this process; while Prefect's temporary server starts, the person knows it."""
+    waiting = threading.Timer(
+        _PATIENCE_SECONDS,
+        Screen().say,
+        ["waiting for Prefect's temporary server (a first start can take a minute)"],
+    )
+    waiting.daemon = True
+    if get_current_settings().api.url is None:
+        waiting.start()
+    try:
+        flow = build_capr.with_options(on_running=[lambda _flow, _run, _state: waiting.cancel()])
+        summary: dict[str, Any] = flow(**parameters)
+        return summary
+    finally:
+        waiting.cancel()

@@ -1,0 +1,98 @@
+"""Stage 1: the seed rows a benchmark may be built from."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from pydantic import Field
+
+from pipeline.errors import SeedError
+from pipeline.language.language import Language
+from pipeline.params import Params
+from pipeline.store.result import Rejection, StageResult
+
+
+class AcquireParams(Params):
+    """``limit`` takes the first so many accepted proverbs; ``least`` stops a build that has fewer."""
+
+    limit: int | None = Field(default=None, ge=1)
+    least: int = Field(default=8, ge=4)
+    script_share: float = Field(default=0.70, ge=0, le=1)
+
+
+def acquire(seeds: Sequence[Mapping[str, str]], language: Language, params: AcquireParams) -> StageResult:
+    """Check seed rows; keep each distinct proverb that has a meaning.
+
+    A missing native meaning is stood in for by the English one and marked ``meaning_from=en``, as the
+    paper does for Japanese (section 3.3). Rows past the limit stay in the table with ``selected`` false:
+    similarity caps are calibrated on all seeds of a language. Raises SeedError when too few remain.
+    """
+    rows: list[dict[str, Any]] = []
+    rejected: list[Rejection] = []
+    by_key: dict[str, str] = {}
+    variant_of = {row["proverb_id"]: row["variant_of"] for row in seeds}
+    for row in seeds:
+        facts = language.analyse(row["text"])
+        reason, numbers = _objection(row, facts.key, facts.verdict.script_share, by_key, params)
+        if reason:
+            rejected.append(Rejection(row["proverb_id"], reason, {"text": row["text"], **numbers}))
+            continue
+        by_key[facts.key] = row["proverb_id"]
+        native = row["meaning"].strip() != ""
+        meaning = row["meaning"] if native else row["meaning_en"]
+        rows.append(
+            {
+                "proverb_id": row["proverb_id"],
+                "text": row["text"],
+                "meaning": meaning,
+                "meaning_from": "native" if native else "en",
+                "meaning_en": row["meaning_en"],
+                "equivalent_en": row["equivalent_en"],
+                "source": row["source"],
+                "status": row["status"],
+                "group": group_of(row["proverb_id"], variant_of),
+                "contains_proverb": facts.key in language.key(meaning),
+                "selected": params.limit is None or len(rows) < params.limit,
+            }
+        )
+    selected = sum(row["selected"] for row in rows)
+    if selected < params.least:
+        counts = f"{len(seeds)} seed rows, {len(rows)} usable, {selected} within the limit"
+        raise SeedError(
+            f"too few proverbs: {counts}; at least {params.least} are needed. Add rows to "
+            f"seeds/{language.code}/proverbs.csv (adage seeds import FILE --lang {language.code}) or raise the limit"
+        )
+    stood_in = sum(row["selected"] and row["meaning_from"] == "en" for row in rows)
+    facts_out = {
+        "selected": selected,
+        "drafts": sum(row["selected"] and row["status"] != "reviewed" for row in rows),
+        "meaning_stood_in_by_english": stood_in,
+        "explanation_contains_proverb": sum(row["selected"] and row["contains_proverb"] for row in rows),
+    }
+    return StageResult(rows, rejected, len(seeds), facts_out)
+
+
+def group_of(proverb_id: str, variant_of: Mapping[str, str]) -> str:
+    """The proverb a chain of ``variant_of`` ends in; a circle ends in its smallest id."""
+    chain = [proverb_id]
+    while variant_of.get(chain[-1]):
+        following = variant_of[chain[-1]]
+        if following in chain:
+            return min(chain[chain.index(following) :])
+        chain.append(following)
+    return chain[-1]
+
+
+def _objection(
+    row: Mapping[str, str], key: str, share: float | None, by_key: Mapping[str, str], params: AcquireParams
+) -> tuple[str, dict[str, Any]]:
+    if not row["text"].strip() or not key:
+        return "no_text", {}
+    if not row["meaning"].strip() and not row["meaning_en"].strip():
+        return "no_meaning", {}
+    if key in by_key:
+        return "duplicate", {"of": by_key[key]}
+    if share is not None and share < params.script_share:
+        return "wrong_script", {"script_share": share, "at_least": params.script_share}
+    return "", {}

@@ -1,0 +1,96 @@
+"""Stage 7: flags and splits make a dataset (ADAGE paper, sections 3.3 and 3.5)."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import pyarrow as pa
+
+from pipeline.capr.flags import flags
+from pipeline.capr.splitting import assign_splits
+from pipeline.errors import StageError
+from pipeline.params import Params
+from pipeline.store.result import Rejection, StageResult
+
+
+class CurateParams(Params):
+    """``drop_flagged`` leaves items with the paper's flag out; by default they stay, as in the paper."""
+
+    drop_flagged: bool = False
+
+
+def curate(
+    items: pa.Table,
+    judgements: pa.Table,
+    proverbs: pa.Table,
+    clusters: pa.Table,
+    cluster_names: pa.Table,
+    frozen_splits: Sequence[Mapping[str, str]],
+    run_seed: int,
+    params: CurateParams,
+) -> StageResult:
+    """One row an item, with its split and flags; splits are by proverb, variants together.
+
+    Raises StageError when a judgement's digest is not its item's: it was made for another text.
+    """
+    selected = [row for row in proverbs.to_pylist() if row["selected"]]
+    cluster_of = {row["proverb_id"]: row["cluster_id"] for row in clusters.to_pylist()}
+    names = {row["cluster_id"]: row["name"] for row in cluster_names.to_pylist()}
+    groups = {row["proverb_id"]: row["group"] for row in selected}
+    splits = assign_splits(
+        list(groups),
+        clusters={p: cluster_of.get(p, -1) for p in groups},
+        groups=groups,
+        frozen={row["proverb_id"]: row["split"] for row in frozen_splits},
+        run_seed=run_seed,
+    )
+    ratings = _ratings(items, judgements)
+    rows: list[dict[str, Any]] = []
+    rejected: list[Rejection] = []
+    for item in items.to_pylist():
+        flagged = flags(ratings[item["item_id"]], item["answer"])
+        if params.drop_flagged and flagged.flag_paper:
+            rejected.append(
+                Rejection(item["item_id"], "flagged", {"reasons": flagged.reasons, **flagged.means})
+            )
+            continue
+        cluster = cluster_of[item["proverb_id"]]
+        rows.append(
+            {
+                **item,
+                "split": splits[item["proverb_id"]],
+                "cluster_id": cluster,
+                "cluster": names.get(cluster, f"cluster {cluster} (unnamed)"),
+                "group": groups[item["proverb_id"]],
+                "flag_paper": flagged.flag_paper,
+                "flag_reasons": flagged.reasons,
+                "ambiguous": flagged.ambiguous,
+                "invalid": flagged.invalid,
+                "valid_judges": flagged.valid_judges,
+                **flagged.means,
+            }
+        )
+    facts = {
+        "proverbs_by_split": dict(Counter(splits.values())),
+        "items_by_split": dict(Counter(row["split"] for row in rows)),
+        "flagged": sum(row["flag_paper"] for row in rows),
+        "ambiguous": sum(row["ambiguous"] for row in rows),
+        "invalid": sum(row["invalid"] for row in rows),
+        "splits": splits,
+    }
+    return StageResult(rows, rejected, items.num_rows, facts)
+
+
+def _ratings(items: pa.Table, judgements: pa.Table) -> dict[str, list[dict[str, Any]]]:
+    digests = dict(zip(items["item_id"].to_pylist(), items["item_digest"].to_pylist(), strict=True))
+    found: dict[str, list[dict[str, Any]]] = defaultdict(list)
+    for row in judgements.to_pylist():
+        if digests.get(row["item_id"]) != row["item_digest"]:
+            raise StageError(
+                f"judgement of {row['item_id']} by {row['judge']} was made for another text of the item "
+                f"({row['item_digest']}, now {digests.get(row['item_id'])}): it is not used"
+            )
+        found[row["item_id"]].append(row)
+    return found

@@ -1,0 +1,165 @@
+"""Stage 5: scenarios become four-option items (ADAGE paper, section 3.1)."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Sequence
+from typing import Any, Literal
+
+import numpy as np
+import numpy.typing as npt
+import pyarrow as pa
+
+from pipeline.capr.calibration import PAPER_CAP, Cap, calibrated_cap, within_pairs
+from pipeline.capr.candidates import Caps, Choice, Pool, choose
+from pipeline.capr.clustering import centroids
+from pipeline.capr.domains import DOMAINS
+from pipeline.embed.interface import Embedder, Vectors
+from pipeline.hashing import stable_order, stable_permutation
+from pipeline.params import Params
+from pipeline.store.files import digest_json
+from pipeline.store.result import Rejection, StageResult
+
+_DIGEST = 12
+
+
+class DistractorParams(Params):
+    """``rule``: the paper's random-cluster option, or one that balances the key's medoid rank.
+    ``similarity_cap``: the paper's 0.85, or calibrated; ``meaning_cap``: whether meanings are compared."""
+
+    rule: Literal["paper", "balanced"] = "paper"
+    similarity_cap: Literal["fixed", "calibrated"] = "calibrated"
+    meaning_cap: bool = True
+
+
+def distractors(
+    filtered: pa.Table,
+    proverbs: pa.Table,
+    clusters: pa.Table,
+    embedder: Embedder,
+    run_seed: int,
+    params: DistractorParams,
+) -> StageResult:
+    """One item a filtered scenario; the scenarios of a proverb share their options.
+
+    Caps are calibrated over all seeds of the language, whatever the limits. The key's place is dealt from
+    a permutation of A-D by domain slot, so that a proverb's items spread over the places.
+    """
+    seeds = proverbs.to_pylist()
+    texts = embedder.embed([row["text"] for row in seeds])
+    meanings = embedder.embed([row["meaning"] for row in seeds])
+    caps, calibration = _caps(texts, meanings, params)
+    pool, rows_of = _pool(seeds, clusters, texts, meanings)
+    scenarios = filtered.to_pylist()
+    owners = sorted({row["proverb_id"] for row in scenarios})
+    choices = choose(pool, [rows_of[p] for p in owners], caps, params.rule, run_seed)
+    by_owner = dict(zip(owners, choices, strict=True))
+    text_of = {row["proverb_id"]: row["text"] for row in seeds}
+    kept: list[dict[str, Any]] = []
+    rejected: list[Rejection] = []
+    for row in scenarios:
+        choice = by_owner[row["proverb_id"]]
+        if choice.reason:
+            rejected.append(Rejection(row["scenario_id"], choice.reason, {**choice.numbers, **calibration}))
+            continue
+        item = _item(row, choice, pool, rows_of, text_of, run_seed)
+        equal = _equal_options(item["options"])
+        if equal:
+            rejected.append(
+                Rejection(row["scenario_id"], "equal_options", {"options": item["options"], "equal": equal})
+            )
+            continue
+        kept.append(item)
+    return StageResult(kept, rejected, len(scenarios), {"caps": calibration, "rule": params.rule})
+
+
+def _caps(texts: Vectors, meanings: Vectors, params: DistractorParams) -> tuple[Caps, dict[str, Any]]:
+    if params.similarity_cap == "fixed":
+        found = {"proverb": Cap(PAPER_CAP, None, 0), "meaning": Cap(PAPER_CAP, None, 0)}
+    else:
+        found = {
+            "proverb": calibrated_cap(within_pairs(texts)),
+            "meaning": calibrated_cap(within_pairs(meanings)),
+        }
+    facts: dict[str, Any] = {
+        f"{kind}_cap": {"cap": cap.cap, "quantile": cap.quantile, "pairs": cap.pairs}
+        for kind, cap in found.items()
+    }
+    if not params.meaning_cap:
+        facts["meaning_cap"] = None
+    return Caps(found["proverb"].cap, found["meaning"].cap if params.meaning_cap else None), facts
+
+
+def _pool(
+    seeds: Sequence[dict[str, Any]], clusters: pa.Table, texts: Vectors, meanings: Vectors
+) -> tuple[Pool, dict[str, int]]:
+    """The clustered proverbs in id order, so that row order decides nothing."""
+    place = {row["proverb_id"]: i for i, row in enumerate(seeds)}
+    labelled = sorted(clusters.to_pylist(), key=lambda row: row["proverb_id"])
+    at = [place[row["proverb_id"]] for row in labelled]
+    numbers = np.array([row["cluster_id"] for row in labelled], dtype=np.int64)
+    pool = Pool(
+        ids=[row["proverb_id"] for row in labelled],
+        clusters=numbers,
+        labels=[row["label_key"] for row in labelled],
+        groups=[seeds[i]["group"] for i in at],
+        texts=texts[at],
+        meanings=meanings[at],
+        nearest=_nearest_clusters(texts[at], numbers),
+    )
+    return pool, {proverb_id: i for i, proverb_id in enumerate(pool.ids)}
+
+
+def _nearest_clusters(vectors: Vectors, clusters: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
+    """For each cluster the one whose proverbs' mean vector is nearest."""
+    centers = centroids(vectors, clusters, [1] * len(clusters))
+    apart = ((centers[:, None, :] - centers[None, :, :]) ** 2).sum(axis=2)
+    np.fill_diagonal(apart, np.inf)
+    return apart.argmin(axis=1).astype(np.int64)
+
+
+def _item(
+    scenario: dict[str, Any],
+    choice: Choice,
+    pool: Pool,
+    rows_of: dict[str, int],
+    text_of: dict[str, str],
+    run_seed: int,
+) -> dict[str, Any]:
+    key = scenario["proverb_id"]
+    own = rows_of[key]
+    roles = {pool.ids[row]: role for row, role in zip(choice.rows, choice.roles, strict=True)}
+    order = stable_order(roles, run_seed, "order", scenario["scenario_id"])
+    slot = list(DOMAINS).index(scenario["domain"])
+    answer = stable_permutation(4, run_seed, "answer", key)[slot % 4]
+    order.insert(answer, key)
+    rows = [rows_of[i] for i in order]
+    options = [text_of[i] for i in order]
+    # The set, not the order: the same four proverbs under the same scenario are the same item.
+    item_id = f"{scenario['scenario_id']}.{digest_json(sorted(zip(order, options, strict=True)))[:8]}"
+    return {
+        "item_id": item_id,
+        "item_digest": digest_json([scenario["text"], options])[:_DIGEST],
+        "scenario_id": scenario["scenario_id"],
+        "proverb_id": key,
+        "domain": scenario["domain"],
+        "scenario": scenario["text"],
+        "options": options,
+        "option_ids": order,
+        "roles": [roles.get(i, "key") for i in order],
+        "similarities": [float(pool.texts[own] @ pool.texts[row]) for row in rows],
+        "meaning_similarities": [float(pool.meanings[own] @ pool.meanings[row]) for row in rows],
+        "answer": answer,
+        "medoid_rank": choice.medoid_rank,
+    }
+
+
+def _equal_options(options: Sequence[str]) -> list[str]:
+    """Options that are one text after NFKC, case folding and blanks: they could not be told apart."""
+    seen: dict[str, str] = {}
+    for option in options:
+        shown = " ".join(unicodedata.normalize("NFKC", option).casefold().split())
+        if shown in seen:
+            return [seen[shown], option]
+        seen[shown] = option
+    return []

@@ -1,0 +1,117 @@
+"""Runs CAPR stages by key: what a stage is given, what decides its output, and whether it exists already."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+from pipeline.capr import graph
+from pipeline.capr.judge import Judge
+from pipeline.embed.interface import Embedder
+from pipeline.language.language import Language
+from pipeline.llm.interface import Chat
+from pipeline.profile import Profile
+from pipeline.prompts import Prompt
+from pipeline.seeds.table import SeedRow
+from pipeline.store.code import code_digest
+from pipeline.store.files import digest_json
+from pipeline.store.result import StageResult
+from pipeline.store.stages import KeyParts, StageRef, find, find_or_build, schema_digest
+
+
+@dataclass(frozen=True)
+class Materials:
+    """Everything a build works with, besides the tables its stages hand on.
+
+    ``chat`` gives the model of a stage, ``judges`` the jury; both are called only for stages that need them.
+    ``calls`` counts model calls so far.
+    """
+
+    profile: Profile
+    language: Language
+    seeds: Sequence[SeedRow]
+    frozen_splits: Sequence[Mapping[str, str]]
+    prompts: Mapping[str, Prompt]
+    embedder: Embedder
+    chat: Callable[[str], Chat]
+    judges: Callable[[], Sequence[Judge]]
+    calls: Callable[[], Mapping[str, int]]
+    source: Path
+
+
+@dataclass
+class Runner:
+    """Builds stages into ``folder``; ``done`` holds the finished ones, ``announce`` hears of each start."""
+
+    folder: Path
+    materials: Materials
+    done: dict[str, StageRef] = field(default_factory=dict)
+    announce: Callable[[str], None] = lambda stage: None
+    _lock: threading.Lock = field(default_factory=threading.Lock)
+
+    def run(self, stage: str) -> StageRef:
+        """The stage's artifact, reused or built; all stages it reads must be done."""
+        with self._lock:
+            self.announce(stage)
+            ref = find_or_build(
+                self.folder, stage, self.parts(stage), lambda: self._call(stage), self.materials.calls
+            )
+            self.done[stage] = ref
+            return ref
+
+    def peek(self, stage: str) -> StageRef | None:
+        """The stage's artifact when it exists under today's key."""
+        return find(self.folder, stage, self.parts(stage))
+
+    def parts(self, stage: str) -> KeyParts:
+        """What decides the stage's output, by component."""
+        described = {name: self._describe(stage, name) for name in graph.parameters(stage)}
+        return {
+            "stage": stage,
+            "inputs": {name: self.done[source].digest for name, source in graph.inputs(stage).items()},
+            "given": {name: value for name, value in described.items() if value is not None},
+            "schema": schema_digest(stage),
+            "code": code_digest(graph.STAGES[stage].__module__, self.materials.source),
+            "libraries": {name: version(name) for name in graph.LIBRARIES[stage]},
+        }
+
+    def _call(self, stage: str) -> StageResult:
+        tables = {name: self.done[source].table() for name, source in graph.inputs(stage).items()}
+        given = {name: self._give(stage, name) for name in graph.parameters(stage) if name not in tables}
+        return graph.STAGES[stage](**tables, **given)
+
+    def _give(self, stage: str, name: str) -> Any:
+        return _GIVEN[name](self.materials, stage)
+
+    def _describe(self, stage: str, name: str) -> Any:
+        return _DESCRIBED[name](self.materials, stage) if name in _DESCRIBED else None
+
+
+_GIVEN: dict[str, Callable[[Materials, str], Any]] = {
+    "language": lambda m, stage: m.language,
+    "params": lambda m, stage: getattr(m.profile.capr, stage),
+    "prompt": lambda m, stage: m.prompts[stage],
+    "chat": lambda m, stage: m.chat(stage),
+    "judges": lambda m, stage: m.judges(),
+    "embedder": lambda m, stage: m.embedder,
+    "seeds": lambda m, stage: m.seeds,
+    "frozen_splits": lambda m, stage: m.frozen_splits,
+    "run_seed": lambda m, stage: m.profile.run_seed,
+}
+
+_DESCRIBED: dict[str, Callable[[Materials, str], Any]] = {
+    "language": lambda m, stage: m.language.digest,
+    "params": lambda m, stage: getattr(m.profile.capr, stage).model_dump(mode="json"),
+    "prompt": lambda m, stage: m.prompts[stage].digest,
+    # Seeds of calls come from the run seed, so it decides what a model answers.
+    "chat": lambda m, stage: [m.chat(stage).identity, m.profile.run_seed],
+    "judges": lambda m, stage: [[j.name, j.stance, j.chat.identity, m.profile.run_seed] for j in m.judges()],
+    "embedder": lambda m, stage: m.embedder.identity,
+    "seeds": lambda m, stage: digest_json(list(m.seeds)),
+    "frozen_splits": lambda m, stage: digest_json(list(m.frozen_splits)),
+    "run_seed": lambda m, stage: m.profile.run_seed,
+}

@@ -1,0 +1,82 @@
+"""Splits by proverb: 70/15/15 (ADAGE paper, table 2), stable when seeds grow or go."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+
+from pipeline.hashing import stable_order
+
+SHARE = 0.15
+"""Share of proverbs in test, and again in validation (ADAGE paper, table 2)."""
+
+HELD_OUT = ("test", "validation")
+
+
+def held_out(n_proverbs: int) -> int:
+    """Proverbs in test, and in validation: floor(0.15 n). 822, 484, 69 give 123, 72, 10."""
+    # Integers: 0.15 * 20 is 3.0000000000000004 in floats, and 0.15 * 140 is 21.0 but 0.15 * 60 is 9.0.
+    return n_proverbs * 15 // 100
+
+
+def assign_splits(
+    proverb_ids: Sequence[str],
+    *,
+    clusters: Mapping[str, int],
+    groups: Mapping[str, str],
+    frozen: Mapping[str, str],
+    run_seed: int,
+) -> dict[str, str]:
+    """Proverb id -> train, validation or test.
+
+    Frozen proverbs keep their split, and one with a frozen variant joins it. Test and then validation are
+    filled up to floor(0.15 n) from the rest, spread over clusters: each next group comes from the cluster
+    that lags furthest behind its share, groups within a cluster in hash order. A group of variants moves as
+    one, and a group too large for the room that is left stays in train.
+    """
+    members: dict[str, list[str]] = defaultdict(list)
+    for proverb_id in proverb_ids:
+        members[groups[proverb_id]].append(proverb_id)
+    assigned = {
+        group: split for group, ids in members.items() if (split := _frozen_split(group, ids, frozen))
+    }
+    target = held_out(len(proverb_ids))
+    cluster_of = {group: clusters[min(ids)] for group, ids in members.items()}
+    sizes = _cluster_sizes(cluster_of, members)
+    for split in HELD_OUT:
+        taken = dict.fromkeys(sizes, 0)
+        for group, where in assigned.items():
+            if where == split:
+                taken[cluster_of[group]] += len(members[group])
+        free = [group for group in members if group not in assigned]
+        queues: dict[int, list[str]] = defaultdict(list)
+        for group in stable_order(free, run_seed, "split", split):
+            queues[cluster_of[group]].append(group)
+        room = target - sum(taken.values())
+        while room > 0 and any(queues.values()):
+            # Behind its share by most: the smaller taken / size; the larger cluster first on a tie.
+            cluster = min(
+                (c for c, queue in queues.items() if queue),
+                key=lambda c: ((taken[c] + 1) / sizes[c], -sizes[c], c),
+            )
+            group = queues[cluster].pop(0)
+            if len(members[group]) <= room:
+                assigned[group] = split
+                taken[cluster] += len(members[group])
+                room -= len(members[group])
+    return {
+        proverb_id: frozen.get(proverb_id) or assigned.get(groups[proverb_id], "train")
+        for proverb_id in proverb_ids
+    }
+
+
+def _frozen_split(group: str, ids: Sequence[str], frozen: Mapping[str, str]) -> str | None:
+    known = sorted(i for i in {group, *ids} if i in frozen)
+    return frozen[known[0]] if known else None
+
+
+def _cluster_sizes(cluster_of: Mapping[str, int], members: Mapping[str, Sequence[str]]) -> dict[int, int]:
+    sizes: dict[int, int] = defaultdict(int)
+    for group, ids in members.items():
+        sizes[cluster_of[group]] += len(ids)
+    return dict(sizes)

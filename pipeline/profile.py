@@ -1,0 +1,170 @@
+"""Profiles: which models, limits and thresholds a build uses. Checked whole before the first model call."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Literal
+
+import yaml
+from pydantic import Field, ValidationError, model_validator
+
+from pipeline.capr.acquire import AcquireParams
+from pipeline.capr.cluster import ClusterParams
+from pipeline.capr.curate import CurateParams
+from pipeline.capr.distractors import DistractorParams
+from pipeline.capr.filter import FilterParams
+from pipeline.capr.judge import JudgeParams
+from pipeline.capr.label import LabelParams
+from pipeline.capr.name_clusters import NameClustersParams
+from pipeline.capr.scenarios import ScenarioParams
+from pipeline.errors import ConfigError
+from pipeline.params import Params
+from pipeline.store.files import digest_json
+
+
+class EmbeddedModel(Params):
+    """The Gemma 3 270M base model that comes with the `embedded` extra, served on loopback."""
+
+    backend: Literal["embedded"]
+    num_ctx: int = Field(default=4096, ge=512)
+    parallel: int = Field(default=4, ge=1)
+
+
+class OllamaModel(Params):
+    """A model of an Ollama server. ``address`` left out: OLLAMA_HOST, else Ollama's own default."""
+
+    backend: Literal["ollama"]
+    model: str
+    address: str | list[str] | None = None
+    num_ctx: int = Field(default=8192, ge=512)
+    parallel: int = Field(default=4, ge=1)
+    timeout_seconds: float = Field(default=300, gt=0)
+    keep_alive: str = "10m"
+
+
+class OpenAIModel(Params):
+    """A model of any OpenAI-compatible server. ``revision`` stands for a digest, which such servers lack."""
+
+    backend: Literal["openai"]
+    model: str
+    revision: str
+    address: str | list[str]
+    api_key_variable: str | None = None
+    num_ctx: int = Field(default=8192, ge=512)
+    parallel: int = Field(default=8, ge=1)
+    timeout_seconds: float = Field(default=300, gt=0)
+
+
+ModelSpec = Annotated[EmbeddedModel | OllamaModel | OpenAIModel, Field(discriminator="backend")]
+
+
+class EmbedderSpec(Params):
+    """The embedding model; ``model`` is not needed for the embedded one."""
+
+    backend: Literal["embedded", "sentence-transformers", "ollama"]
+    model: str = ""
+    revision: str | None = None
+    address: str | None = None
+
+
+class Sampling(Params):
+    """How a role samples. ``max_tokens`` is the first output budget; a cut reply is asked again with more."""
+
+    model: str
+    temperature: float = Field(ge=0, le=2)
+    max_tokens: int = Field(ge=8)
+    top_p: float | None = Field(default=None, gt=0, le=1)
+    top_k: int | None = Field(default=None, ge=1)
+    think: bool | Literal["low", "medium", "high"] | None = None
+    attempts: int = Field(default=3, ge=1)
+
+
+class JudgeSeat(Sampling):
+    """One judge: a name, a model, and how it is told to judge ("" for plainly)."""
+
+    name: str
+    stance: str = ""
+
+
+class Roles(Params):
+    """Which model does what in CAPR."""
+
+    label: Sampling
+    name_clusters: Sampling
+    scenarios: Sampling
+    judges: list[JudgeSeat] = Field(min_length=1)
+
+
+class CaprParams(Params):
+    """Settings of each CAPR stage, named after the stage."""
+
+    acquire: AcquireParams = AcquireParams()
+    label: LabelParams = LabelParams()
+    cluster: ClusterParams = ClusterParams()
+    name_clusters: NameClustersParams = NameClustersParams()
+    scenarios: ScenarioParams = ScenarioParams()
+    filter: FilterParams = FilterParams()
+    distractors: DistractorParams = DistractorParams()
+    judge: JudgeParams = JudgeParams()
+    curate: CurateParams = CurateParams()
+
+
+class Profile(Params):
+    """One profile file. ``notice`` stands first on everything a run shows."""
+
+    description: str
+    notice: str = ""
+    run_seed: int = 0
+    ledger: str | None = None
+    models: dict[str, ModelSpec]
+    embedder: EmbedderSpec
+    roles: Roles
+    capr: CaprParams = CaprParams()
+
+    @model_validator(mode="after")
+    def _roles_name_models(self) -> Profile:
+        roles = self.roles
+        for role in (roles.label, roles.name_clusters, roles.scenarios, *roles.judges):
+            if role.model not in self.models:
+                raise ValueError(f"model {role.model!r} is not among models: {', '.join(self.models)}")
+        names = [judge.name for judge in roles.judges]
+        if len(set(names)) != len(names):
+            raise ValueError(f"two judges have one name: {', '.join(names)}")
+        return self
+
+    @property
+    def digest(self) -> str:
+        """Digest of the whole profile, for the run manifest."""
+        return digest_json(self.model_dump(mode="json"))
+
+    def limited(self, proverbs: int | None, domains: int | None) -> Profile:
+        """This profile with the limits given on the command line."""
+        data = self.model_dump(mode="json")
+        if proverbs is not None:
+            data["capr"]["acquire"]["limit"] = proverbs
+        if domains is not None:
+            data["capr"]["scenarios"]["domains"] = domains
+        return validated(data, "the limits given")
+
+
+def load_profile(path: Path, known: list[str]) -> Profile:
+    """Read and check a profile; errors name file, field, value and what is allowed."""
+    if not path.is_file():
+        raise ConfigError(f"unknown profile {path.stem!r}: known are {', '.join(known)}")
+    try:
+        data = yaml.safe_load(path.read_text(encoding="utf-8"))
+    except yaml.YAMLError as error:
+        raise ConfigError(f"{path}: not valid YAML: {error}") from error
+    return validated(data, str(path))
+
+
+def validated(data: object, where: str) -> Profile:
+    """The profile these data make; ConfigError lists every wrong field."""
+    try:
+        return Profile.model_validate(data)
+    except ValidationError as error:
+        problems = [
+            f"{'.'.join(str(part) for part in problem['loc'])}: {problem['msg']} (value: {problem['input']!r:.80})"
+            for problem in error.errors()
+        ]
+        raise ConfigError(f"{where}: " + "; ".join(problems)) from error

@@ -1,0 +1,145 @@
+"""Other people's tables into ours: columns mapped, doubles found by comparison key, ids minted once."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Literal
+
+from pipeline.errors import SeedError
+from pipeline.language.language import Language
+from pipeline.seeds.readers import Sheet
+from pipeline.seeds.table import SeedRow, mint_id
+from pipeline.seeds.variants import probable_variants
+from pipeline.store.result import Rejection
+
+FIELDS = ("text", "meaning", "meaning_en", "equivalent_en", "source", "note")
+_MEANINGS = ("meaning", "meaning_en", "equivalent_en")
+
+Conflicts = Literal["merge", "reject"]
+
+
+@dataclass
+class Imported:
+    """What an import made of its rows: the whole table, what was added, merged, rejected, marked."""
+
+    rows: list[SeedRow]
+    added: int = 0
+    merged: list[str] = field(default_factory=list)
+    rejected: list[Rejection] = field(default_factory=list)
+    variants: list[str] = field(default_factory=list)
+    stood_in: int = 0
+    contains_proverb: int = 0
+    notes: list[str] = field(default_factory=list)
+
+
+def import_sheets(
+    existing: Sequence[SeedRow],
+    sheets: Sequence[Sheet],
+    mapping: Mapping[str, str],
+    language: Language,
+    conflicts: Conflicts,
+) -> Imported:
+    """Add the sheets' rows to ``existing``.
+
+    A proverb that stands twice (same comparison key) with equal meanings is a duplicate; with different
+    ones a conflict: ``merge`` keeps one row with both meanings, ``reject`` keeps neither of the new ones.
+    Every row that adds nothing is a rejection that names both places. Close wordings get ``variant_of``.
+    """
+    result = Imported([dict(row) for row in existing])
+    found: dict[str, list[tuple[str, SeedRow]]] = {}
+    for sheet in sheets:
+        result.notes += [f"{sheet.path.name}: {note}" for note in sheet.notes]
+        for number, cells in sheet.rows:
+            place = f"{sheet.path.name} row {number}"
+            row = _mapped(cells, mapping, sheet)
+            reason = _objection(row, language)
+            if reason:
+                result.rejected.append(Rejection(place, reason, {"text": row["text"]}))
+                continue
+            row["source"] = row["source"] or place
+            found.setdefault(language.key(row["text"]), []).append((place, row))
+    before = {language.key(row["text"]): row for row in result.rows}
+    for key, entries in found.items():
+        _place(result, before.get(key), entries, language, conflicts)
+    _mark_variants(result, language, len(existing))
+    new = result.rows[len(existing) :]
+    result.stood_in = sum(not row["meaning"] for row in new)
+    result.contains_proverb = sum(
+        language.key(r["text"]) in language.key(r["meaning"]) for r in new if r["meaning"]
+    )
+    return result
+
+
+def _mapped(cells: Mapping[str, str], mapping: Mapping[str, str], sheet: Sheet) -> SeedRow:
+    unknown = sorted(set(mapping) - set(FIELDS))
+    if unknown:
+        raise SeedError(f"--map {unknown[0]}=...: unknown field; allowed: {', '.join(FIELDS)}")
+    absent = {f: c for f, c in mapping.items() if c not in sheet.columns}
+    if absent or "text" not in {*mapping, *sheet.columns}:
+        wanted = next(iter(absent.values()), "text")
+        raise SeedError(
+            f"{sheet.path}: no column {wanted!r}. Columns found: {', '.join(sheet.columns)}. Say which holds "
+            "what: --map text=COLUMN --map meaning=COLUMN --map meaning_en=COLUMN"
+        )
+    return {f: cells.get(mapping.get(f, f), "").strip() for f in FIELDS}
+
+
+def _objection(row: SeedRow, language: Language) -> str:
+    if not language.key(row["text"]):
+        return "no_text"
+    return "" if row["meaning"] or row["meaning_en"] else "no_meaning"
+
+
+def _place(
+    result: Imported,
+    known: SeedRow | None,
+    entries: list[tuple[str, SeedRow]],
+    language: Language,
+    conflicts: Conflicts,
+) -> None:
+    """Put all entries of one comparison key where they belong."""
+    places = ([f"proverbs.csv {known['proverb_id']}"] if known else []) + [place for place, _ in entries]
+    candidates = ([known] if known else []) + [row for _, row in entries]
+    differ = any(_conflict(candidates[0], row, language) for row in candidates[1:])
+    if differ and conflicts == "reject":
+        numbers = {"text": entries[0][1]["text"], "places": places}
+        result.rejected += [Rejection(place, "conflict", numbers) for place, _ in entries]
+        return
+    target = candidates[0]
+    for place, row in entries[0 if known else 1 :]:
+        if _absorb(target, row, language):
+            result.merged.append(f"{target['text']}: {places[0]} and {place}")
+        result.rejected.append(
+            Rejection(place, "merged" if differ else "duplicate", {"text": row["text"], "places": places})
+        )
+    if known is None:
+        identity = mint_id(language.code, target["text"], (row["proverb_id"] for row in result.rows))
+        result.rows.append({"proverb_id": identity, **target, "status": "draft", "variant_of": ""})
+        result.added += 1
+
+
+def _conflict(one: SeedRow, other: SeedRow, language: Language) -> bool:
+    return any(one[f] and other[f] and language.key(one[f]) != language.key(other[f]) for f in _MEANINGS[:2])
+
+
+def _absorb(target: SeedRow, row: SeedRow, language: Language) -> bool:
+    """Take into ``target`` what ``row`` says more; true when anything changed."""
+    changed = False
+    for name in _MEANINGS:
+        parts = target[name].split(" / ") if target[name] else []
+        if row[name] and language.key(row[name]) not in {language.key(part) for part in parts}:
+            target[name] = " / ".join([*parts, row[name]])
+            changed = True
+    if changed and row["source"] not in target["source"].split("; "):
+        target["source"] = "; ".join(s for s in (target["source"], row["source"]) if s)
+    return changed
+
+
+def _mark_variants(result: Imported, language: Language, first_new: int) -> None:
+    keys = [language.key(row["text"]) for row in result.rows]
+    for earlier, later, similarity in probable_variants(keys):
+        row = result.rows[later]
+        if later >= first_new and not row["variant_of"]:
+            row["variant_of"] = result.rows[earlier]["proverb_id"]
+            result.variants.append(f"{row['text']} ~ {result.rows[earlier]['text']} ({similarity:.2f})")

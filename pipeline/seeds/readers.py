@@ -1,0 +1,179 @@
+"""Files people have, read as rows of text cells. What stood in a cell comes back as it went in."""
+
+from __future__ import annotations
+
+import csv
+import json
+import zipfile
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import openpyxl
+import pyarrow as pa
+import pyarrow.parquet as pq
+from openpyxl.utils.exceptions import InvalidFileException
+
+from pipeline.errors import SeedError
+
+
+@dataclass(frozen=True)
+class Sheet:
+    """One file's rows: ``rows`` are (row number as people count, cells); ``notes`` says what was dropped."""
+
+    path: Path
+    columns: list[str]
+    rows: list[tuple[int, dict[str, str]]]
+    notes: list[str] = field(default_factory=list)
+
+
+def read_sheet(path: Path) -> Sheet:
+    """Read a CSV, TSV, JSON, JSONL, XLSX or Parquet file; nested JSON columns are named ``outer.inner``.
+
+    Raises SeedError naming file and row when the file is missing, of another kind, not UTF-8 or ill-formed.
+    """
+    reader = _READERS.get(path.suffix.lower())
+    if reader is None:
+        raise SeedError(
+            f"{path}: cannot read {path.suffix or 'a file without ending'}; known: {', '.join(_READERS)}"
+        )
+    try:
+        sheet = reader(path)
+    except OSError as error:
+        raise SeedError(f"{path}: cannot be read: {error.strerror or error}") from error
+    except UnicodeDecodeError as error:
+        raise SeedError(
+            f"{path}: byte {error.start} is not UTF-8; save the file as UTF-8 and try again"
+        ) from error
+    if not sheet.columns:
+        raise SeedError(f"{path}: the file is empty")
+    return sheet
+
+
+def _delimited(delimiter: str) -> Callable[[Path], Sheet]:
+    def read(path: Path) -> Sheet:
+        with path.open(encoding="utf-8-sig", newline="") as stream:
+            lines = csv.reader(stream, delimiter=delimiter, strict=True)
+            rows: list[tuple[int, dict[str, str]]] = []
+            columns: list[str] = []
+            try:
+                columns = next(lines, [])
+                for number, cells in enumerate(lines, start=2):
+                    if not cells:
+                        continue
+                    if len(cells) != len(columns):
+                        raise SeedError(
+                            f"{path}: row {number} has {len(cells)} cells, the header has {len(columns)}; "
+                            "put cells that hold the separator or a line break between double quotes"
+                        )
+                    rows.append((number, dict(zip(columns, cells, strict=True))))
+            except csv.Error as error:
+                raise SeedError(f"{path}: line {lines.line_num}: {error}") from error
+        return Sheet(path, _distinct(path, columns), rows)
+
+    return read
+
+
+def _json(path: Path) -> Sheet:
+    try:
+        data = json.loads(path.read_text(encoding="utf-8-sig"))
+    except json.JSONDecodeError as error:
+        raise SeedError(
+            f"{path}: line {error.lineno}, column {error.colno}: not JSON: {error.msg}"
+        ) from error
+    if not isinstance(data, list):
+        raise SeedError(f"{path}: must hold a list of objects, holds {type(data).__name__}")
+    return _objects(path, list(enumerate(data, start=1)), [])
+
+
+def _jsonl(path: Path) -> Sheet:
+    lines = path.read_text(encoding="utf-8-sig").split("\n")
+    found: list[tuple[int, Any]] = []
+    notes: list[str] = []
+    for number, line in enumerate(lines, start=1):
+        if not line.strip():
+            continue
+        try:
+            found.append((number, json.loads(line)))
+        except json.JSONDecodeError as error:
+            if number != len(lines):
+                raise SeedError(f"{path}: line {number} is not JSON: {error.msg}") from error
+            # A file that ends without a line end was cut while it was written: its last line is no row.
+            notes.append(f"line {number} is torn and was dropped: {line[:60]}")
+    return _objects(path, found, notes)
+
+
+def _objects(path: Path, found: list[tuple[int, Any]], notes: list[str]) -> Sheet:
+    rows: list[tuple[int, dict[str, str]]] = []
+    columns: dict[str, None] = {}
+    for number, value in found:
+        if not isinstance(value, dict):
+            raise SeedError(f"{path}: row {number} is {type(value).__name__}, must be an object")
+        cells = dict(_flat(value, ""))
+        columns.update(dict.fromkeys(cells))
+        rows.append((number, cells))
+    return Sheet(
+        path, list(columns), [(n, {c: cells.get(c, "") for c in columns}) for n, cells in rows], notes
+    )
+
+
+def _flat(value: Mapping[str, Any], prefix: str) -> Iterator[tuple[str, str]]:
+    for name, inner in value.items():
+        if isinstance(inner, dict):
+            yield from _flat(inner, f"{prefix}{name}.")
+        else:
+            yield f"{prefix}{name}", _cell(inner)
+
+
+def _cell(value: Any) -> str:
+    if value is None:
+        return ""
+    if isinstance(value, str):
+        return value
+    return json.dumps(value, ensure_ascii=False, default=str)
+
+
+def _xlsx(path: Path) -> Sheet:
+    try:
+        book = openpyxl.load_workbook(path, read_only=True, data_only=True)
+    except (InvalidFileException, zipfile.BadZipFile, KeyError) as error:
+        raise SeedError(f"{path}: is not an Excel workbook: {error}") from error
+    lines = [[_cell(c) for c in line] for line in book.worksheets[0].iter_rows(values_only=True)]
+    book.close()
+    if not lines:
+        return Sheet(path, [], [])
+    width = max((i for i, name in enumerate(lines[0], start=1) if name), default=0)
+    columns = _distinct(path, lines[0][:width])
+    rows = [
+        (number, dict(zip(columns, [*cells, *[""] * width][:width], strict=True)))
+        for number, cells in enumerate(lines[1:], start=2)
+        if any(cells)
+    ]
+    return Sheet(path, columns, rows)
+
+
+def _parquet(path: Path) -> Sheet:
+    try:
+        table = pq.read_table(path)
+    except pa.ArrowInvalid as error:
+        raise SeedError(f"{path}: is not a Parquet file: {error}") from error
+    return _objects(path, list(enumerate(table.to_pylist(), start=1)), [])
+
+
+def _distinct(path: Path, columns: list[str]) -> list[str]:
+    names = [name.strip() for name in columns]
+    doubled = sorted({name for name in names if names.count(name) > 1})
+    if doubled:
+        raise SeedError(f"{path}: column {doubled[0]!r} stands twice in the header; rename one")
+    return columns
+
+
+_READERS: dict[str, Callable[[Path], Sheet]] = {
+    ".csv": _delimited(","),
+    ".tsv": _delimited("\t"),
+    ".json": _json,
+    ".jsonl": _jsonl,
+    ".xlsx": _xlsx,
+    ".parquet": _parquet,
+}
