@@ -1,0 +1,65 @@
+"""Where a model is served: addresses, slots, and how well each is doing."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+_FIRST_PAUSE = 0.5
+_LONGEST_PAUSE = 30.0
+
+
+@dataclass
+class Endpoint:
+    """One server: address without a trailing slash, its slots, its version for the ledger.
+
+    ``api_key`` goes into a header and nowhere else; it is left out of repr, ledger, logs and manifests.
+    A server that is away or busy is set aside, each time longer, and tried again with one call at a time.
+    """
+
+    address: str
+    slots: int = 4
+    server: str = ""
+    api_key: str | None = field(default=None, repr=False)
+    in_flight: int = 0
+    failures: int = 0
+    away_until: float = 0.0
+    warm: bool = False
+
+    def free(self, now: float) -> bool:
+        """True when a call may be sent now."""
+        # A cold server loads its model with the first call; one that failed proves itself with one call.
+        slots = self.slots if self.warm and not self.failures else 1
+        return now >= self.away_until and self.in_flight < slots
+
+    def answered(self) -> None:
+        """The server gave an answer, whatever it was."""
+        self.warm, self.failures, self.away_until = True, 0, 0.0
+
+    def set_aside(self, now: float, retry_after: float | None) -> None:
+        """Leave the server alone for a while: exponential back-off with full jitter, or what it asked for."""
+        longest = min(_LONGEST_PAUSE, _FIRST_PAUSE * 2 ** min(self.failures, 10))
+        # Jitter spreads the load of many clients; it decides no answer, so it needs no seed.
+        pause = random.uniform(0, longest)
+        self.failures += 1
+        self.away_until = now + max(pause, min(retry_after or 0.0, 10 * _LONGEST_PAUSE))
+
+
+@dataclass(frozen=True)
+class ServedModel:
+    """A model and where it is served.
+
+    ``name`` is what the profile calls it, ``model`` what the server calls it. ``identity`` is digest-based
+    and enters every key. ``protocol`` names an entry of PROTOCOLS. ``endpoints`` is called at the first call
+    that is really made, so that a server of our own starts only when needed. ``facts`` go to the manifest.
+    """
+
+    name: str
+    model: str
+    identity: str
+    protocol: str
+    endpoints: Callable[[], Sequence[Endpoint]]
+    facts: Mapping[str, Any] = field(default_factory=dict)
+    keep_alive: str | None = None

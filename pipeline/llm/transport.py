@@ -1,0 +1,196 @@
+"""One call over HTTP: sent, timed, tried again while the trouble is the transport's, never answered twice."""
+
+from __future__ import annotations
+
+import json
+import time
+from dataclasses import dataclass, replace
+from typing import Any
+
+import aiohttp
+
+from pipeline.errors import ConfigError, PrerequisiteError
+from pipeline.llm.endpoints import Endpoint, ServedModel
+from pipeline.llm.interface import Reply, Status
+from pipeline.llm.protocols import PROTOCOLS, Trouble, trouble
+from pipeline.llm.request import Request
+from pipeline.llm.schedule import Pool
+from pipeline.llm.writer import Writer
+
+# A reply is bounded by its token budget; this bounds what a broken server may send.
+_MOST_BYTES = 64 * 2**20
+
+
+@dataclass(frozen=True)
+class Timing:
+    """Seconds of one call, of the first call to a server (it loads the model), of patience with servers that
+    are away, of waiting for calls in flight after Ctrl-C; and how often a broken or timed-out call is tried.
+    """
+
+    call: float = 300.0
+    first_call: float = 900.0
+    patience: float = 600.0
+    drain: float = 10.0
+    tries_broken: int = 6
+    tries_timeout: int = 2
+
+
+@dataclass(frozen=True)
+class Failure:
+    """No reply, and why: nothing for the ledger."""
+
+    status: Status
+    why: str
+
+
+@dataclass(frozen=True)
+class _Problem:
+    kind: Trouble
+    why: str
+    away: bool = False
+    timed_out: bool = False
+    retry_after: float | None = None
+
+
+class Transport:
+    """Sends the calls of one ask() to a model's servers."""
+
+    def __init__(
+        self, model: ServedModel, pool: Pool, timing: Timing, session: aiohttp.ClientSession, writer: Writer
+    ) -> None:
+        self._model = model
+        self._wire = PROTOCOLS[model.protocol]
+        self._pool = pool
+        self._timing = timing
+        self._session = session
+        self._writer = writer
+
+    async def call(self, request: Request, key: str) -> Reply | Failure | None:
+        """The reply to a request, or why there is none; None when the run is braked while waiting for a slot.
+
+        Raises PrerequisiteError or ConfigError for what no other call would survive either.
+        """
+        body = json.dumps(self._wire.body(self._model, request), ensure_ascii=False).encode(
+            "utf-8", "replace"
+        )
+        broken = timeouts = 0
+        while True:
+            endpoint = await self._pool.take()
+            if endpoint is None:
+                return None
+            try:
+                outcome = await self._send(endpoint, body)
+            finally:
+                self._pool.give_back(endpoint)
+            if isinstance(outcome, Reply):
+                self._pool.answered(endpoint)
+                self._pool.reply_came()
+                return outcome
+            self._note(endpoint, key, outcome)
+            fatal = _FATAL.get(outcome.kind)
+            if fatal:
+                raise fatal(self._model, endpoint, outcome.why)
+            if outcome.kind is Trouble.TOO_LONG:
+                self._pool.answered(endpoint)
+                return Failure(Status.PROMPT_TOO_LONG, outcome.why)
+            if outcome.kind is Trouble.REJECTED:
+                self._pool.answered(endpoint)
+                return self._lost(Status.SERVER_ERROR, outcome.why)
+            self._pool.failed(endpoint, outcome.why, away=outcome.away, retry_after=outcome.retry_after)
+            timeouts += outcome.timed_out
+            broken += not outcome.away and not outcome.timed_out
+            if timeouts >= self._timing.tries_timeout:
+                return self._lost(Status.TIMEOUT, outcome.why)
+            if broken >= self._timing.tries_broken:
+                return self._lost(Status.SERVER_ERROR, outcome.why)
+
+    async def _send(self, endpoint: Endpoint, body: bytes) -> Reply | _Problem:
+        seconds = self._timing.call if endpoint.warm else self._timing.first_call
+        headers = {"Content-Type": "application/json"}
+        if endpoint.api_key:
+            headers["Authorization"] = f"Bearer {endpoint.api_key}"
+        started = time.monotonic()
+        try:
+            async with self._session.post(
+                endpoint.address + self._wire.path,
+                data=body,
+                headers=headers,
+                timeout=aiohttp.ClientTimeout(total=seconds, sock_connect=30),
+            ) as response:
+                raw = await _bounded(response)
+                if response.status != 200:
+                    return _refused(response, raw)
+        except aiohttp.ClientConnectorError as error:
+            return _Problem(Trouble.BUSY, f"cannot be reached: {error}", away=True)
+        except TimeoutError:
+            return _Problem(Trouble.BROKEN, f"no answer within {seconds:g} s", timed_out=True)
+        except (aiohttp.ClientError, OSError) as error:
+            return _Problem(Trouble.BROKEN, f"the connection broke: {error!r:.300}")
+        try:
+            reply = self._wire.reply(json.loads(raw))
+        except (ValueError, LookupError, TypeError, AttributeError) as error:
+            return _Problem(Trouble.BROKEN, f"the answer cannot be read: {error!r:.300}")
+        return replace(reply, server=endpoint.server, seconds=round(time.monotonic() - started, 3))
+
+    def _note(self, endpoint: Endpoint, key: str, problem: _Problem) -> None:
+        detail = problem.why.replace(endpoint.api_key, "***") if endpoint.api_key else problem.why
+        self._writer.event(
+            model=self._model.identity,
+            key=key,
+            server=endpoint.server,
+            kind=problem.kind.value,
+            detail=detail,
+        )
+
+    def _lost(self, status: Status, why: str) -> Failure:
+        self._pool.lost(why)
+        return Failure(status, why)
+
+
+async def _bounded(response: aiohttp.ClientResponse) -> bytes:
+    parts: list[bytes] = []
+    size = 0
+    async for part in response.content.iter_any():
+        size += len(part)
+        if size > _MOST_BYTES:
+            response.close()
+            raise aiohttp.ClientPayloadError(f"the answer is longer than {_MOST_BYTES} bytes")
+        parts.append(part)
+    return b"".join(parts)
+
+
+def _refused(response: aiohttp.ClientResponse, raw: bytes) -> _Problem:
+    text = raw[:2000].decode("utf-8", "replace")
+    kind = trouble(response.status, text)
+    wait = response.headers.get("Retry-After", "")
+    return _Problem(
+        kind,
+        f"HTTP {response.status}: {text:.500}",
+        away=kind is Trouble.BUSY,
+        retry_after=float(wait) if wait.isdecimal() else None,
+    )
+
+
+def _missing(model: ServedModel, endpoint: Endpoint, why: str) -> PrerequisiteError:
+    fix = (
+        f"type: ollama pull {model.model}" if model.protocol == "ollama" else "check the name in the profile"
+    )
+    return PrerequisiteError(f"{endpoint.address} does not have model {model.model}: {fix} ({why})")
+
+
+def _key_refused(model: ServedModel, endpoint: Endpoint, why: str) -> PrerequisiteError:
+    del why  # such answers quote the key
+    return PrerequisiteError(
+        f"{endpoint.address} refuses the API key for model {model.name}: check the variable it is in"
+    )
+
+
+def _bad_setting(model: ServedModel, endpoint: Endpoint, why: str) -> ConfigError:
+    return ConfigError(f"model {model.name} at {endpoint.address} cannot do what the profile asks for: {why}")
+
+
+_FATAL: dict[Trouble, Any] = {
+    Trouble.MISSING_MODEL: _missing,
+    Trouble.KEY_REFUSED: _key_refused,
+    Trouble.BAD_SETTING: _bad_setting,
+}
