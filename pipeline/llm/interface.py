@@ -105,5 +105,5 @@ class Chat(Protocol):
         ...
 
     def ask(self, asks: Sequence[Ask]) -> list[Answer]:
-        """Answer every ask, in order. Raises only for what stops the run: interrupt, limits, ledger, server."""
+        """Answer every ask, in order. Raises only for what stops the run (interrupt, limits, server)."""
         ...
