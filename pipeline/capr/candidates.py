@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import Any, Literal
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Literal
 
 import numpy as np
 import numpy.typing as npt
@@ -19,10 +19,15 @@ RANDOM_CLUSTER = "random_cluster"
 
 Rule = Literal["paper", "balanced"]
 
-_BLOCK = 512
-_BALANCED_TRIES = 256
-
+Numbers = npt.NDArray[np.int64]
 Mask = npt.NDArray[np.bool_]
+Hashes = npt.NDArray[np.uint64]
+
+_BLOCK = 512
+_TRIES = 256
+_LAZY_ROUNDS = 16
+# Cosines of float32 vectors differ in the seventh digit with the size of the block they are computed in.
+_TIE = 1e-6
 
 
 @dataclass(frozen=True)
@@ -33,12 +38,12 @@ class Pool:
     """
 
     ids: Sequence[str]
-    clusters: npt.NDArray[np.int64]
+    clusters: Numbers
     labels: Sequence[str]
     groups: Sequence[str]
     texts: Vectors
     meanings: Vectors
-    nearest: npt.NDArray[np.int64]
+    nearest: Numbers
 
 
 @dataclass(frozen=True)
@@ -51,13 +56,17 @@ class Caps:
 
 @dataclass(frozen=True)
 class Choice:
-    """A proverb's distractors (rows of the pool) with their roles, or why there are none."""
+    """A proverb's distractors (rows of the pool) with their roles, or why there are none.
+
+    ``medoid_rank`` is that of the key among the four options, -1 without options. ``numbers`` of a
+    rejection count what stood in the way among the candidates of the role that stayed empty.
+    """
 
     rows: tuple[int, ...]
     roles: tuple[str, ...]
     medoid_rank: int
     reason: str = ""
-    numbers: Any = None
+    numbers: Mapping[str, float] = field(default_factory=dict)
 
 
 def choose(pool: Pool, wanted: Sequence[int], caps: Caps, rule: Rule, run_seed: int) -> list[Choice]:
@@ -65,108 +74,158 @@ def choose(pool: Pool, wanted: Sequence[int], caps: Caps, rule: Rule, run_seed: 
 
     Same-cluster: the most similar of the cluster; near-match: the most similar of all others; random: by a
     hash of both ids from another cluster. Never the proverb itself, a variant, one of the very same theme
-    label, or one above a cap. A singleton cluster borrows from the nearest cluster and its role says so;
-    where a role has no candidate the proverb is rejected, never given another role. Memory is a few
-    blocks of 512 rows whatever the pool's size.
+    label, or one above a cap; ties by hash. A singleton cluster borrows from the nearest cluster and its
+    role says so; where a role has no candidate the proverb is rejected, never given another role. Memory
+    is a few blocks of 512 rows whatever the pool's size.
     """
-    codes = _Codes(pool)
+    codes = _Codes(pool, run_seed)
     chosen: list[Choice] = []
     for start in range(0, len(wanted), _BLOCK):
-        block = np.asarray(wanted[start : start + _BLOCK], dtype=np.int64)
+        block = list(wanted[start : start + _BLOCK])
         similar = pool.texts[block] @ pool.texts.T
-        barred = similar > caps.proverb
-        if caps.meaning is not None:
-            barred |= pool.meanings[block] @ pool.meanings.T > caps.meaning
-        barred |= codes.labels[block][:, None] == codes.labels[None, :]
-        barred |= codes.groups[block][:, None] == codes.groups[None, :]
-        barred[np.arange(len(block)), block] = True
-        for at, row in enumerate(block.tolist()):
-            chosen.append(_choose_one(pool, codes, row, similar[at], ~barred[at], rule, run_seed))
+        chosen += [_Chooser(pool, codes, caps, row, similar[at]).choice(rule) for at, row in enumerate(block)]
     return chosen
 
 
 def medoid_rank(vectors: Vectors) -> int:
     """How many options are closer to the others than option 0 is: 0 when it is the medoid, 3 the outlier."""
-    likeness = vectors @ vectors.T
-    sums = likeness.sum(axis=1) - np.diag(likeness)
-    return int((sums[1:] > sums[0]).sum())
+    return int(_medoid_ranks(vectors[:3], vectors[3:])[0])
 
 
 class _Codes:
-    """Integer codes of labels and groups, and one hash an id, so that blocks compare by arithmetic."""
+    """Integer codes of labels and groups, and one hash an id, so that rows are compared by arithmetic."""
 
-    def __init__(self, pool: Pool) -> None:
-        self.labels = np.unique(np.asarray(pool.labels), return_inverse=True)[1]
-        self.groups = np.unique(np.asarray(pool.groups), return_inverse=True)[1]
-        self.hashes = np.array([stable_hash("option", i) for i in pool.ids], dtype=np.uint64)
-        self.sizes = np.bincount(pool.clusters, minlength=len(pool.nearest))
+    def __init__(self, pool: Pool, run_seed: int) -> None:
+        self.run_seed = run_seed
+        self.labels = np.unique(np.asarray(pool.labels), return_inverse=True)[1].astype(np.int32)
+        self.groups = np.unique(np.asarray(pool.groups), return_inverse=True)[1].astype(np.int32)
+        self.hashes: Hashes = np.array(
+            [stable_hash(run_seed, "option", i) for i in pool.ids], dtype=np.uint64
+        )
+        self.members: list[Mask] = [pool.clusters == cluster for cluster in range(len(pool.nearest))]
 
-
-def _choose_one(
-    pool: Pool, codes: _Codes, row: int, similar: Vectors, allowed: Mask, rule: Rule, run_seed: int
-) -> Choice:
-    own = pool.clusters == pool.clusters[row]
-    alone = codes.sizes[pool.clusters[row]] == 1
-    home = pool.clusters == pool.nearest[pool.clusters[row]] if alone else own
-    order = _mixed(codes.hashes, codes.hashes[row], run_seed)
-    first = _most_similar(similar, allowed & home & (np.arange(len(home)) != row), order)
-    numbers = {
-        "cluster_size": int(codes.sizes[pool.clusters[row]]),
-        "allowed": int(allowed.sum()),
-        "allowed_in_cluster": int((allowed & home).sum()),
-        "allowed_outside": int((allowed & ~own).sum()),
-    }
-    if first is None:
-        return Choice((), (), -1, "no_same_cluster_candidate", numbers)
-    outside = allowed & ~own & (codes.groups != codes.groups[first])
-    second = _most_similar(similar, outside, order)
-    if second is None:
-        return Choice((), (), -1, "no_near_match_candidate", numbers)
-    rest = np.flatnonzero(outside & (codes.groups != codes.groups[second]))
-    if not len(rest):
-        return Choice((), (), -1, "no_random_cluster_candidate", numbers)
-    third, rank = _RULES[rule](
-        pool, (row, first, second), rest[np.argsort(order[rest], kind="stable")], run_seed
-    )
-    role = SAME_CLUSTER_NEAREST if alone else SAME_CLUSTER
-    return Choice((first, second, third), (role, NEAR_MATCH, RANDOM_CLUSTER), rank)
+    def order(self, key: int, rows: Numbers) -> Hashes:
+        """A hash of each pair (key, row): both ids' hashes through splitmix64's finaliser."""
+        with np.errstate(over="ignore"):
+            x = self.hashes[rows] ^ (self.hashes[key] * np.uint64(0x9E3779B97F4A7C15))
+            x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+            x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+            mixed: Hashes = x ^ (x >> np.uint64(31))
+            return mixed
 
 
-def _most_similar(similar: Vectors, allowed: Mask, order: npt.NDArray[np.uint64]) -> int | None:
-    """The allowed row with the highest similarity, ties by hash."""
-    rows = np.flatnonzero(allowed)
-    if not len(rows):
+class _Chooser:
+    """The search for one key. Meanings are compared for the few rows about to be taken, not for the pool."""
+
+    def __init__(self, pool: Pool, codes: _Codes, caps: Caps, key: int, similar: Vectors) -> None:
+        self.pool, self.codes, self.caps, self.key, self.similar = pool, codes, caps, key, similar
+        self.allowed: Mask = similar <= caps.proverb
+        self.allowed &= codes.labels != codes.labels[key]
+        self.allowed &= codes.groups != codes.groups[key]
+        self.allowed[key] = False
+
+    def choice(self, rule: Rule) -> Choice:
+        pool, groups = self.pool, self.codes.groups
+        cluster = int(pool.clusters[self.key])
+        own = self.codes.members[cluster]
+        alone = int(own.sum()) == 1
+        home = self.codes.members[int(pool.nearest[cluster])] if alone else own
+        first = self._most_similar(home)
+        if first is None:
+            return self._rejected(SAME_CLUSTER, home)
+        outside = ~own & (groups != groups[first])
+        second = self._most_similar(outside)
+        if second is None:
+            return self._rejected(NEAR_MATCH, outside)
+        outside &= groups != groups[second]
+        hashed = self._first_by_hash(outside)
+        if not len(hashed):
+            return self._rejected(RANDOM_CLUSTER, outside)
+        ranks = _medoid_ranks(pool.texts[[self.key, first, second]], pool.texts[hashed])
+        taken = _RULES[rule](ranks, stable_hash(self.codes.run_seed, "medoid", pool.ids[self.key]) % 4)
+        roles = (SAME_CLUSTER_NEAREST if alone else SAME_CLUSTER, NEAR_MATCH, RANDOM_CLUSTER)
+        return Choice((first, second, int(hashed[taken])), roles, int(ranks[taken]))
+
+    def _most_similar(self, scope: Mask) -> int | None:
+        """The allowed row of the scope with the highest similarity."""
+        left = np.where(self.allowed & scope, self.similar, np.float32(-np.inf))
+        for tied in self._from_the_top(left):
+            tied = tied[self._meaning_allows(tied)]
+            if len(tied):
+                return int(tied[self.codes.order(self.key, tied).argmin()])
         return None
-    best = rows[similar[rows] == similar[rows].max()]
-    return int(best[order[best].argmin()])
+
+    def _from_the_top(self, left: Vectors) -> Iterator[Numbers]:
+        """Rows by falling similarity, equal ones together."""
+        rounds = 0
+        while (top := left.max()) > -np.inf:
+            if rounds == _LAZY_ROUNDS:
+                # Many close relatives share the meaning: compare all meanings at once instead.
+                left[~self._meaning_allows(np.arange(len(left)))] = -np.inf
+            else:
+                tied = np.flatnonzero(left >= top - _TIE)
+                yield tied
+                left[tied] = -np.inf
+            rounds += 1
+
+    def _first_by_hash(self, scope: Mask) -> Numbers:
+        """The first allowed rows of the scope in hash order, at most 256."""
+        rows = np.flatnonzero(self.allowed & scope)
+        order = self.codes.order(self.key, rows)
+        if len(rows) > _TRIES:
+            few = np.argpartition(order, _TRIES)[:_TRIES]
+            found = rows[few[order[few].argsort()]]
+            found = found[self._meaning_allows(found)]
+            if len(found):
+                return found
+        found = rows[order.argsort()]
+        return found[self._meaning_allows(found)][:_TRIES]
+
+    def _meaning_allows(self, rows: Numbers) -> Mask:
+        if self.caps.meaning is None:
+            return np.ones(len(rows), dtype=bool)
+        allows: Mask = self.pool.meanings[rows] @ self.pool.meanings[self.key] <= self.caps.meaning
+        return allows
+
+    def _rejected(self, role: str, scope: Mask) -> Choice:
+        codes, key = self.codes, self.key
+        rows = np.flatnonzero(scope)
+        rows = rows[rows != key]
+        numbers = {
+            "cluster_size": int(codes.members[int(self.pool.clusters[key])].sum()),
+            "candidates": len(rows),
+            "same_label": int((codes.labels[rows] == codes.labels[key]).sum()),
+            "variants": int((codes.groups[rows] == codes.groups[key]).sum()),
+            "above_proverb_cap": int((self.similar[rows] > self.caps.proverb).sum()),
+            "above_meaning_cap": int((~self._meaning_allows(rows)).sum()),
+        }
+        return Choice((), (), -1, f"no_{role}_candidate", numbers)
 
 
-def _first_random(pool: Pool, fixed: tuple[int, int, int], hashed: Any, run_seed: int) -> tuple[int, int]:
+def _medoid_ranks(fixed: Vectors, candidates: Vectors) -> Numbers:
+    """The key's medoid rank for each candidate fourth option; ``fixed`` is the key and two distractors."""
+    to_fixed = candidates @ fixed.T
+    within = fixed @ fixed.T
+    sums = within.sum(axis=1) - within.diagonal() + to_fixed
+    key = sums[:, 0]
+    ranks: Numbers = (sums[:, 1:] > key[:, None]).sum(axis=1) + (to_fixed.sum(axis=1) > key)
+    return ranks
+
+
+def _first(ranks: Numbers, dealt: int) -> int:
     """The paper's rule: the first in hash order."""
-    third = int(hashed[0])
-    return third, medoid_rank(pool.texts[[*fixed, third]])
+    return 0
 
 
-def _balanced_random(pool: Pool, fixed: tuple[int, int, int], hashed: Any, run_seed: int) -> tuple[int, int]:
+def _balanced(ranks: Numbers, dealt: int) -> int:
     """The first in hash order that gives the key the medoid rank it was dealt, else the nearest rank.
 
     Distractors are chosen around the key, so it tends to be the options' medoid: a shortcut. Dealing ranks
-    0-3 by hash makes the rank say nothing about the key.
+    0-3 by hash makes the medoid the key about as often as chance. The last rank is rarely to be had, since
+    the other two distractors are near the key; the nearest rank then stands in.
     """
-    dealt = stable_hash(run_seed, "medoid", pool.ids[fixed[0]]) % 4
-    tried = [
-        (int(third), medoid_rank(pool.texts[[*fixed, int(third)]])) for third in hashed[:_BALANCED_TRIES]
-    ]
-    return min(tried, key=lambda pair: abs(pair[1] - dealt))
+    return int(np.abs(ranks - dealt).argmin())
 
 
-_RULES = {"paper": _first_random, "balanced": _balanced_random}
-
-
-def _mixed(hashes: npt.NDArray[np.uint64], own: np.uint64, run_seed: int) -> npt.NDArray[np.uint64]:
-    """A hash of each (own id, other id) pair under the run seed: splitmix64's finaliser (Steele et al. 2014)."""
-    with np.errstate(over="ignore"):
-        x = hashes ^ (own * np.uint64(0x9E3779B97F4A7C15) + np.uint64(stable_hash(run_seed)))
-        x = (x ^ (x >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-        x = (x ^ (x >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-        return x ^ (x >> np.uint64(31))
+# Every rule is given the ranks and the dealt rank, and answers with the place of its candidate.
+_RULES: dict[Rule, Callable[[Numbers, int], int]] = {"paper": _first, "balanced": _balanced}
