@@ -2,37 +2,59 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, lru_cache
 from pathlib import Path
 
 import stopwordsiso
 
-from pipeline.language.identify import Identifier, Judge, LangdetectIdentifier, Verdict
-from pipeline.language.keys import STEPS, comparison_key
+from pipeline.language.identifiers import LangdetectIdentifier
+from pipeline.language.identify import SCRIPT_SHARE, Identifier, Judge, Verdict
+from pipeline.language.keys import compile_key
+from pipeline.language.sentences import compile_splitter
 from pipeline.language.spec import LanguageSpec, Strings, load_spec
-from pipeline.language.tokenisers import TOKENISERS
+from pipeline.language.tokenisers import TOKENISERS, Token
 from pipeline.store.files import digest_json
+
+_KNOWN_WORDS = 65536
+_SHORT = 8
 
 
 @dataclass(frozen=True)
 class TextFacts:
-    """What one pass over a text finds; two of them are enough to compare two texts."""
+    """What one pass over a text finds; two of them are enough to compare two texts.
+
+    ``content`` holds the keys of its words in base form, without stopwords.
+    """
 
     text: str
     words: tuple[str, ...]
     content: frozenset[str]
     key: str
     verdict: Verdict
+    word_spaces: bool = True
 
     @property
     def word_count(self) -> int:
         """Words by the language's tokeniser."""
         return len(self.words)
 
+    def quotes(self, proverb: TextFacts) -> bool:
+        """Whether the proverb stands in this text, spelled or spaced in any way its key allows.
+
+        A short one must stand between blanks where the language writes them: "a man" is not in "Oman".
+        """
+        tight = proverb.key.replace(" ", "")
+        if not tight:
+            return False
+        if self.word_spaces and len(tight) < _SHORT:
+            return f" {proverb.key} " in f" {self.key} "
+        return proverb.key in self.key or tight in self.key.replace(" ", "")
+
     def overlap_with(self, proverb: TextFacts) -> float:
         """Share of the proverb's distinct content words that occur here; 1.0 when it is quoted whole."""
-        if proverb.key and _tight(proverb.key) in _tight(self.key):
+        if self.quotes(proverb):
             return 1.0
         if not proverb.content:
             return 0.0
@@ -45,8 +67,13 @@ class Language:
     def __init__(self, code: str, spec: LanguageSpec, identifier: Identifier | None = None) -> None:
         self.code = code
         self.spec = spec
+        self.key = compile_key(spec.key)
+        """text -> its comparison key: equal for spellings of one text; the key of a key is itself."""
+        self.sentences = compile_splitter(spec.sentence_end)
+        """text -> its sentences, each with its closing punctuation."""
+        self._word_key = lru_cache(maxsize=_KNOWN_WORDS)(self.key)
         self._tokenise = TOKENISERS[spec.tokeniser]
-        self._steps = [STEPS[name] for name in spec.key]
+        self._identifier = identifier
         self._judge = Judge(spec, identifier or LangdetectIdentifier())
 
     @property
@@ -66,13 +93,14 @@ class Language:
 
     @property
     def strings(self) -> Strings:
-        """Question and instruction shown in evaluation."""
+        """Question, instruction and headings shown in evaluation."""
         return self.spec.strings
 
     @cached_property
     def digest(self) -> str:
-        """Digest of the file's data; comments and layout do not count."""
-        return digest_json(self.spec.model_dump(mode="json"))
+        """Digest of the file's data (comments and layout do not count) and of a model given for it."""
+        data = self.spec.model_dump(mode="json")
+        return digest_json([data, self._identifier.identity] if self._identifier else data)
 
     @cached_property
     def stopwords(self) -> frozenset[str]:
@@ -82,50 +110,52 @@ class Language:
         return frozenset(self.key(word) for word in {*shipped, *self.spec.stopwords})
 
     def tokenise(self, text: str) -> list[str]:
-        """The words of a text, punctuation left out."""
-        return [surface for surface, _ in self._tokenise(text)]
+        """The words of a text, punctuation left out. PrerequisiteError where a package is missing."""
+        return [word for word, _ in self._tokenise(text)]
 
     def word_count(self, text: str) -> int:
         """How many words a text has."""
         return len(self._tokenise(text))
 
-    def key(self, text: str) -> str:
-        """The comparison key: equal for spellings of one text, idempotent."""
-        return comparison_key(text, self._steps)
-
     def content_words(self, text: str) -> frozenset[str]:
         """Keys of a text's words in base form, without stopwords."""
         return self._content(self._tokenise(text))
 
-    def identify(self, text: str) -> Verdict:
+    def identify(self, text: str, least_share: float = SCRIPT_SHARE) -> Verdict:
         """Whether a text is in the language, with the evidence."""
-        return self._judge.verdict(text)
+        return self._judge.verdict(text, least_share)
 
     def overlap(self, proverb: str, text: str) -> float:
-        """Share of the proverb's distinct content words that occur in the text."""
+        """Share of the proverb's distinct content words that occur in the text; 1.0 when it is quoted."""
         return self.analyse(text).overlap_with(self.analyse(proverb))
 
-    def analyse(self, text: str) -> TextFacts:
+    def analyse(self, text: str, least_share: float = SCRIPT_SHARE) -> TextFacts:
         """Everything at once: the text is tokenised, keyed and identified exactly once."""
         tokens = self._tokenise(text)
         return TextFacts(
-            text, tuple(t[0] for t in tokens), self._content(tokens), self.key(text), self.identify(text)
+            text,
+            tuple([word for word, _ in tokens]),
+            self._content(tokens),
+            self.key(text),
+            self._judge.verdict(text, least_share),
+            self.spec.word_spaces,
         )
 
     def grammar_pattern(self, most_characters: int, least_characters: int = 1) -> str:
         """A JSON schema pattern of the characters that texts in this language are written with."""
         return f"^[{self.spec.grammar}]{{{least_characters},{most_characters}}}$"
 
-    def _content(self, tokens: list[tuple[str, str]]) -> frozenset[str]:
-        keys = {self.key(base) for _, base in tokens} - self.stopwords
+    def _content(self, tokens: Sequence[Token]) -> frozenset[str]:
+        keys = set(map(self._word_key, [base for _, base in tokens]))
         keys.discard("")
-        return frozenset(keys)
+        return frozenset(keys - self.stopwords)
 
 
 def load_language(path: Path, identifier: Identifier | None = None) -> Language:
-    """The language whose file this is; its code is the name of the folder."""
-    return Language(path.parent.name, load_spec(path), identifier)
+    """The language whose file this is; its code is the folder's name. ConfigError names file and field."""
+    return Language(path.resolve().parent.name, load_spec(path), identifier)
 
 
-def _tight(key: str) -> str:
-    return key.replace(" ", "")
+def list_languages(seed_root: Path) -> list[str]:
+    """Codes of the languages that have a file under ``seed_root``, in alphabetical order."""
+    return sorted(file.parent.name for file in seed_root.glob("*/language.yaml"))

@@ -1,10 +1,12 @@
-"""Words of a text. A token is (surface, base form); punctuation and symbols are no words."""
+"""Words of a text. A token is (word, base form); punctuation, symbols and emoji are no words."""
 
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
+import unicodedata
+from collections.abc import Callable, Iterable
 from functools import lru_cache
+from itertools import pairwise, zip_longest
 from typing import Any
 
 import regex
@@ -15,16 +17,22 @@ from pipeline.errors import PrerequisiteError
 Token = tuple[str, str]
 Tokeniser = Callable[[str], list[Token]]
 
-# Letters with their marks and digits; joined by apostrophes, joiners and non-joiners inside a word.
-# The Ethiopic wordspace ፡ is punctuation, so it separates like a blank.
-_WORD = regex.compile(r"[\p{L}\p{M}\p{N}]+(?:['’\u200C\u200D\u00AD]+[\p{L}\p{M}\p{N}]+)*")
-# Directional marks stand inside words in copied text and are no part of them.
-_INVISIBLE = regex.compile(r"[\u200B\u200E\u200F\u202A-\u202E\u2060\u2066-\u2069\uFEFF]")
+# Soft hyphens, directional marks, word joiners and emoji selectors stand inside words in copied text and are
+# no part of them. The zero-width space is not among them: it separates words. Neither are the joiner and
+# non-joiner, which are spelling.
+_INVISIBLE = regex.compile(
+    r"[\u00AD\u034F\u061C\u180E\u200E\u200F\u202A-\u202E\u2060-\u2064\u2066-\u206F\u20E3\uFE0E\uFE0F\uFEFF]+"
+)
+# The regex module's word flag makes \b the default word boundary of Unicode (UAX #29): marks stay with their
+# letters, "don't" and "3.14" are one word, "anak-anak" two, the Ethiopic wordspace separates.
+_WORD = regex.compile(r"(?w)\b(?=[\p{Pc}\p{M}]*[\p{L}\p{N}])\w.*?\b")
 _HAS_WORD = regex.compile(r"[\p{L}\p{N}]")
+_RUN = regex.compile(r"[\p{L}\p{M}\p{N}]+")
+_CHARACTER = regex.compile(r"[\p{L}\p{N}]\p{M}*")
 
 
 def _words(text: str) -> list[Token]:
-    return [(word, word) for word in _WORD.findall(_INVISIBLE.sub("", text)) if _HAS_WORD.search(word)]
+    return [(word, word) for word in _WORD.findall(_INVISIBLE.sub("", text))]
 
 
 _lock = threading.Lock()
@@ -36,14 +44,27 @@ def _janome_tokenizer() -> Any:
 
 
 def _janome(text: str) -> list[Token]:
-    # One dictionary for the process, and one user at a time: Janome's lattice is not meant for threads.
+    # Its dictionary is full-width: half-width ｱﾘｶﾞﾄｳ and full-width Ａ would be unknown words.
+    plain = unicodedata.normalize("NFKC", _INVISIBLE.sub("", text))
+    # One dictionary for the process, and one user at a time: it is not made for threads.
     with _lock:
-        tokens = list(_janome_tokenizer().tokenize(_INVISIBLE.sub("", text)))
+        tokens = list(_janome_tokenizer().tokenize(plain))
     return [
-        (token.surface, token.base_form if token.base_form != "*" else token.surface)
+        (token.surface, token.surface if token.base_form == "*" else token.base_form)
         for token in tokens
         if _HAS_WORD.search(token.surface)
     ]
+
+
+def _characters(text: str) -> list[Token]:
+    # The base of a character is its pair with the next one: single characters are shared by chance, so
+    # overlap is measured on pairs. The last of a run has no pair, unless it stands alone.
+    tokens: list[Token] = []
+    for run in _RUN.findall(_INVISIBLE.sub("", text)):
+        characters = _CHARACTER.findall(run)
+        pairs = [one + following for one, following in pairwise(characters)] or characters[:1]
+        tokens += zip_longest(characters, pairs, fillvalue="")
+    return tokens
 
 
 def _pythainlp(text: str) -> list[Token]:
@@ -51,7 +72,7 @@ def _pythainlp(text: str) -> list[Token]:
         from pythainlp.tokenize import word_tokenize
     except ImportError as error:
         raise _missing("pythainlp", "Thai") from error
-    return [(word, word) for word in word_tokenize(_INVISIBLE.sub("", text)) if _HAS_WORD.search(word)]
+    return _plain(word_tokenize(_INVISIBLE.sub("", text), keep_whitespace=False))
 
 
 def _jieba(text: str) -> list[Token]:
@@ -59,25 +80,25 @@ def _jieba(text: str) -> list[Token]:
         import jieba
     except ImportError as error:
         raise _missing("jieba", "Chinese") from error
-    return [(word, word) for word in jieba.lcut(_INVISIBLE.sub("", text)) if _HAS_WORD.search(word)]
+    return _plain(jieba.cut(_INVISIBLE.sub("", text)))
 
 
-def _characters(text: str) -> list[Token]:
-    return [(c, c) for c in regex.findall(r"\X", _INVISIBLE.sub("", text)) if _HAS_WORD.search(c)]
+def _plain(words: Iterable[str]) -> list[Token]:
+    return [(word, word) for word in words if _HAS_WORD.search(word)]
 
 
 def _missing(package: str, language: str) -> PrerequisiteError:
     return PrerequisiteError(
         f"splitting {language} into words needs the package {package}; type: pip install {package} "
-        "(or set tokeniser: characters in the language file, which counts characters instead of words)"
+        "(or write tokeniser: characters in the language file, which counts characters instead of words)"
     )
 
 
 TOKENISERS: dict[str, Tokeniser] = {
     "words": _words,
     "janome": _janome,
+    "characters": _characters,
     "pythainlp": _pythainlp,
     "jieba": _jieba,
-    "characters": _characters,
 }
-"""Tokeniser name, as a language file gives it -> function."""
+"""Tokeniser name, as a language file gives it -> function. The last two need a package of that name."""
