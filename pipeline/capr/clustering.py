@@ -21,6 +21,8 @@ PAPER_K = (10, 25)
 
 LEAST_LABELS = 4
 _BYTES = 8
+# Two k whose scores differ by no more than rounding are tied.
+_TIE = 1e-9
 
 
 @dataclass(frozen=True)
@@ -59,8 +61,8 @@ def k_range(n_proverbs: int, n_labels: int, setting: Literal["paper", "adapted"]
     """
     if n_labels < LEAST_LABELS:
         raise StageError(
-            f"{n_labels} distinct theme labels for {n_proverbs} proverbs, at least {LEAST_LABELS} are needed to "
-            "cluster; the replies are kept. Use more proverbs (--limit-proverbs) or a better labelling model"
+            f"{n_labels} distinct theme labels for {n_proverbs} proverbs, at least {LEAST_LABELS} are needed "
+            "to cluster; the replies are kept. Use more proverbs (--limit-proverbs) or a better label model"
         )
     if setting == "paper":
         low, high = PAPER_K
@@ -68,80 +70,64 @@ def k_range(n_proverbs: int, n_labels: int, setting: Literal["paper", "adapted"]
         possible = n_labels - 1
         if high <= possible:
             return KRange(low, high)
-        return KRange(
-            min(low, possible), possible, f"{n_labels} labels allow k up to {possible}, paper: 10 to 25"
-        )
+        note = f"{n_labels} labels allow k up to {possible}, paper: 10 to 25"
+        return KRange(min(low, possible), possible, note)
     high = min(PAPER_K[1], n_labels // 2)
     return KRange(min(max(2, min(PAPER_K[0], n_proverbs // 10)), high), high)
 
 
-def predicted_bytes(n_labels: int) -> int:
-    """Memory the search needs at its peak: the condensed distances, Ward's copy, and one square matrix."""
-    return 2 * n_labels * n_labels * _BYTES
+def predicted_bytes(n_labels: int, dimension: int = 1024) -> int:
+    """Memory the search needs at its peak, in bytes.
+
+    The pairs' distances, Ward's working copy of them, a byte a pair while they are checked, and the vectors.
+    """
+    pairs = n_labels * (n_labels - 1) // 2
+    return pairs * (2 * _BYTES + 1) + n_labels * (dimension + 4 * PAPER_K[1]) * _BYTES
 
 
 def check_memory(n_labels: int, limit_bytes: int) -> None:
-    """Refuse, before any model call, a search that would not fit."""
+    """Refuse, before anything is embedded or allocated, a search that would not fit."""
     need = predicted_bytes(n_labels)
     if need > limit_bytes:
         raise StageError(
             f"clustering {n_labels} labels needs about {need / 2**30:.1f} GiB, the limit is "
-            f"{limit_bytes / 2**30:.1f} GiB: raise capr.cluster.memory_gib in the profile or use fewer proverbs"
+            f"{limit_bytes / 2**30:.1f} GiB: raise capr.cluster.memory_gib in the profile or use fewer "
+            "proverbs"
         )
 
 
 def check_vectors(vectors: npt.NDArray[Any], names: Sequence[str]) -> None:
     """Raise StageError naming labels whose vector is not finite or zero: no distance means anything there."""
-    bad = ~np.isfinite(vectors).all(axis=1) | (np.abs(vectors).sum(axis=1) == 0)
+    bad = ~np.isfinite(vectors).all(axis=1) | ~vectors.any(axis=1)
     if bad.any():
         which = ", ".join(repr(names[i]) for i in np.flatnonzero(bad)[:5])
-        raise StageError(f"{int(bad.sum())} labels have no usable embedding (zero or NaN): {which}")
+        raise StageError(
+            f"{int(bad.sum())} labels have no usable embedding (zero or NaN): {which}. "
+            "Check the embedder, or give these proverbs other labels"
+        )
 
 
 def search_k(vectors: npt.NDArray[Any], weights: Sequence[int], k_low: int, k_high: int) -> KSearch:
     """Cut one Ward tree at every k in [k_low, k_high] and take the k with the highest weighted silhouette.
 
     ``vectors`` are unit vectors of distinct labels, shape (n, d); ``weights`` counts the proverbs that carry
-    each. The tree is the same for every k, so one linkage replaces a fit per k; distances are computed once.
-    Ties go to the smaller k. The weighted silhouette is the mean of the labels' silhouettes (Rousseeuw
-    1987) weighted by ``weights``. Clusters are numbered by their first label, in the order given.
+    each. The tree is the same for every k, so one linkage replaces a fit per k; distances are computed once
+    and summed once, by the clusters of the finest cut, of which all coarser clusters are unions. Ties go to
+    the smaller k. The weighted silhouette is the mean of the labels' silhouettes (Rousseeuw 1987) weighted
+    by ``weights``. Clusters are numbered by their first label, in the order given.
     """
-    points = np.ascontiguousarray(vectors, dtype=np.float64)
-    condensed = pdist(points)
-    tree = linkage(condensed, method="ward")
     ks = list(range(k_low, k_high + 1))
-    cuts = cut_tree(tree, n_clusters=ks)
-    distances = _square(condensed, len(points))
+    distances = pdist(np.ascontiguousarray(vectors, dtype=np.float64))
+    cuts = cut_tree(linkage(distances, method="ward"), n_clusters=ks).astype(np.int64)
+    finest = cuts[:, -1]
+    sums = _sums_by_cluster(distances, finest)
     share = np.asarray(weights, dtype=np.float64)
-    scores: list[KScore] = []
-    for column, k in enumerate(ks):
-        values = silhouettes(distances, cuts[:, column])
-        if values is None:
-            scores.append(KScore(k, None, None, "all labels of some cutting coincide"))
-            continue
-        scores.append(KScore(k, float(values @ share / share.sum()), float(values.mean())))
-    # Rounding: two k whose scores differ by less than the arithmetic's noise are tied.
-    best = min(range(len(ks)), key=lambda i: (-round(_value(scores[i]), 9), ks[i]))
-    return KSearch(ks[best], _renumber(cuts[:, best].astype(np.int64)), scores)
-
-
-def silhouettes(distances: Array, clusters: Labels) -> Array | None:
-    """Each point's silhouette from a square distance matrix; 0 for a singleton; None for one cluster only."""
-    names, index, sizes = np.unique(clusters, return_inverse=True, return_counts=True)
-    if len(names) < 2 or len(names) == len(clusters):
-        return None
-    member = np.zeros((len(clusters), len(names)))
-    member[np.arange(len(clusters)), index] = 1.0
-    sums = distances @ member
-    rows = np.arange(len(clusters))
-    own = sums[rows, index] / np.maximum(sizes[index] - 1, 1)
-    others = sums / sizes
-    others[rows, index] = np.inf
-    nearest = others.min(axis=1)
-    widest = np.maximum(own, nearest)
-    values = np.divide(nearest - own, widest, out=np.zeros_like(own), where=widest > 0)
-    values[sizes[index] == 1] = 0.0
-    return values
+    scores = [_score(sums, finest, cuts[:, column], k, share) for column, k in enumerate(ks)]
+    best = 0
+    for i, score in enumerate(scores):
+        if _value(score) > _value(scores[best]) + _TIE:
+            best = i
+    return KSearch(ks[best], _renumber(cuts[:, best]), scores)
 
 
 def centroids(vectors: npt.NDArray[Any], clusters: Labels, weights: Sequence[int]) -> Array:
@@ -160,18 +146,46 @@ def join_nearest(centers: Array, vectors: npt.NDArray[Any]) -> Labels:
     """The nearest center of each vector (Euclidean), ties to the smaller number."""
     points = np.asarray(vectors, dtype=np.float64)
     squared = (centers**2).sum(axis=1)[None, :] - 2 * points @ centers.T
-    return squared.argmin(axis=1).astype(np.int64)
+    nearest: Labels = squared.argmin(axis=1).astype(np.int64)
+    return nearest
 
 
-def _square(condensed: Array, n: int) -> Array:
-    full = np.zeros((n, n))
+def _sums_by_cluster(distances: Array, clusters: Labels) -> Array:
+    """For each point the summed distance to each cluster, shape (n, k), from the condensed distances.
+
+    Walks the condensed form row by row, so the square matrix (twice the memory) is never made.
+    """
+    n, k = len(clusters), int(clusters.max()) + 1
+    sums = np.zeros((n, k), order="F")
     start = 0
     for i in range(n - 1):
-        row = condensed[start : start + n - 1 - i]
-        full[i, i + 1 :] = row
-        full[i + 1 :, i] = row
+        row = distances[start : start + n - 1 - i]
+        sums[i] += np.bincount(clusters[i + 1 :], weights=row, minlength=k)
+        sums[i + 1 :, clusters[i]] += row
         start += n - 1 - i
-    return full
+    return sums
+
+
+def _score(fine_sums: Array, finest: Labels, clusters: Labels, k: int, share: Array) -> KScore:
+    """The silhouettes of a cut whose clusters are unions of the finest cut's."""
+    sizes = np.bincount(clusters, minlength=k)
+    if k < 2 or k >= len(clusters):
+        return KScore(k, None, None, f"undefined for {k} clusters of {len(clusters)} labels")
+    union = np.zeros((fine_sums.shape[1], k))
+    union[finest, clusters] = 1.0
+    sums = fine_sums @ union
+    rows = np.arange(len(clusters))
+    own = sums[rows, clusters] / np.maximum(sizes[clusters] - 1, 1)
+    others = sums / sizes
+    others[rows, clusters] = np.inf
+    nearest = others.min(axis=1)
+    widest = np.maximum(own, nearest)
+    if not widest.any():
+        return KScore(k, None, None, "undefined: all labels have the same embedding")
+    values = np.divide(nearest - own, widest, out=np.zeros_like(own), where=widest > 0)
+    # By definition, Rousseeuw 1987: a point alone in its cluster scores 0.
+    values[sizes[clusters] == 1] = 0.0
+    return KScore(k, float(values @ share / share.sum()), float(values.mean()))
 
 
 def _renumber(clusters: Labels) -> Labels:
