@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import re
 import unicodedata
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol
 
@@ -77,32 +78,35 @@ class Judge:
         self._identifier = identifier
         self._names = identifier.names(spec)
         self._mistakes = identifier.mistakes(spec)
-        self._script = _class_of(spec.scripts, "")
-        self._decisive = _class_of(spec.decisive_scripts, "")
-        self._own = _class_of([], spec.own_letters)
-        self._foreign = [(_class_of(other.scripts, other.letters), other) for other in spec.look_alikes]
+        self._script = _counting(spec.scripts, "")
+        self._decisive = _counting(spec.decisive_scripts, "")
+        self._script_names = " or ".join(spec.scripts)
+        self._decisive_names = " or ".join(spec.decisive_scripts)
+        self._all_decisive = spec.decisive_scripts == spec.scripts
+        self._own = _counting([], spec.own_letters)
+        self._foreign = [(_counting(other.scripts, other.letters), other) for other in spec.look_alikes]
 
     def verdict(self, text: str, least_share: float = SCRIPT_SHARE) -> Verdict:
         """The verdict on one text. Letters count; punctuation, digits, emoji and web addresses do not."""
         text = unicodedata.normalize("NFC", text)
-        if "." in text:
+        if "://" in text or "www." in text or "@" in text:
             text = _ADDRESS.sub(" ", text)
         # Half-width and presentation forms are letters already; normalising after the choice keeps signs such
         # as ™ from turning into letters.
         letters = unicodedata.normalize("NFKC", "".join(_LETTERS.findall(text)))
         if not letters:
             return Verdict("undecided", None, "no letters")
-        share = _count(self._script, letters) / len(letters)
+        in_script = self._script(letters)
+        share = in_script / len(letters)
         evidence: dict[str, Any] = {"letters": len(letters), "script_share": round(share, 4)}
         if len(letters) == 1:
             return Verdict("undecided", share, "a single letter", evidence)
         if share < least_share:
-            names = " or ".join(self._spec.scripts)
-            return Verdict("no", share, f"{share:.0%} of its letters are {names}", evidence)
-        own = _count(self._own, letters)
+            return Verdict("no", share, f"{share:.0%} of its letters are {self._script_names}", evidence)
+        own = self._own(letters)
         return (
             self._by_look_alikes(letters, share, own, evidence)
-            or self._by_script(letters, share, evidence)
+            or self._by_script(letters, in_script, share, evidence)
             or self._by_statistics(text, letters, share, evidence)
             or self._by_own_letters(letters, share, own, evidence)
         )
@@ -110,8 +114,8 @@ class Judge:
     def _by_look_alikes(
         self, letters: str, share: float, own: int, evidence: dict[str, Any]
     ) -> Verdict | None:
-        for pattern, other in self._foreign:
-            found = _count(pattern, letters)
+        for count, other in self._foreign:
+            found = count(letters)
             if not found or found / len(letters) < FOREIGN_SHARE:
                 continue
             # On a Persian keyboard an Arabic text gets ی and ک throughout, but keeps its ة and أ.
@@ -123,11 +127,13 @@ class Judge:
             return Verdict("undecided", share, f"short, with {found} letters of {other.of}", evidence)
         return None
 
-    def _by_script(self, letters: str, share: float, evidence: dict[str, Any]) -> Verdict | None:
-        if self._decisive is None:
+    def _by_script(
+        self, letters: str, in_script: int, share: float, evidence: dict[str, Any]
+    ) -> Verdict | None:
+        if not self._spec.decisive_scripts:
             return None
-        found = _count(self._decisive, letters)
-        names = " or ".join(self._spec.decisive_scripts)
+        found = in_script if self._all_decisive else self._decisive(letters)
+        names = self._decisive_names
         evidence["decisive_letters"] = found
         if found / len(letters) >= DECISIVE_SHARE:
             return Verdict("yes", share, f"{found} of {len(letters)} letters are {names}", evidence)
@@ -166,13 +172,12 @@ def _enough(found: int, letters: str, other: LookAlikes) -> bool:
     return len(letters) >= LEAST_LETTERS or (found >= 2 and not other.keyboard)
 
 
-def _class_of(scripts: list[str], letters: str) -> regex.Pattern[str] | None:
+def _counting(scripts: Sequence[str], letters: str) -> Callable[[str], int]:
+    """A function text -> how many of its characters are of these scripts or among these letters."""
     if not scripts and not letters:
-        return None
+        return lambda text: 0
     # Script extensions, because the long-vowel mark ー or tatweel belongs to several scripts.
-    inside = "".join(rf"\p{{scx={script}}}" for script in scripts) + regex.escape(letters, special_only=False)
-    return regex.compile(f"[{inside}]+")
-
-
-def _count(pattern: regex.Pattern[str] | None, letters: str) -> int:
-    return len("".join(pattern.findall(letters))) if pattern else 0
+    inside = "".join(rf"\p{{scx={script}}}" for script in scripts) + re.escape(letters)
+    # The standard library's engine looks letters up in a bitmap, but knows no scripts.
+    found = regex.compile(f"[{inside}]+").findall if scripts else re.compile(f"[{inside}]+").findall
+    return lambda text: len("".join(found(text)))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property, lru_cache
 from pathlib import Path
@@ -14,11 +14,12 @@ from pipeline.language.identify import SCRIPT_SHARE, Identifier, Judge, Verdict
 from pipeline.language.keys import compile_key
 from pipeline.language.sentences import compile_splitter
 from pipeline.language.spec import LanguageSpec, Strings, load_spec
-from pipeline.language.tokenisers import TOKENISERS, Token
+from pipeline.language.tokenisers import TOKENISERS
 from pipeline.store.files import digest_json
 
 _KNOWN_WORDS = 65536
 _SHORT = 8
+_NOTHING = frozenset({""})
 
 
 @dataclass(frozen=True)
@@ -71,7 +72,7 @@ class Language:
         """text -> its comparison key: equal for spellings of one text; the key of a key is itself."""
         self.sentences = compile_splitter(spec.sentence_end)
         """text -> its sentences, each with its closing punctuation."""
-        self._word_key = lru_cache(maxsize=_KNOWN_WORDS)(self.key)
+        self._word_key = lru_cache(maxsize=_KNOWN_WORDS)(self._content_key)
         self._tokenise = TOKENISERS[spec.tokeniser]
         self._identifier = identifier
         self._judge = Judge(spec, identifier or LangdetectIdentifier())
@@ -111,15 +112,15 @@ class Language:
 
     def tokenise(self, text: str) -> list[str]:
         """The words of a text, punctuation left out. PrerequisiteError where a package is missing."""
-        return [word for word, _ in self._tokenise(text)]
+        return self._tokenise(text)[0]
 
     def word_count(self, text: str) -> int:
         """How many words a text has."""
-        return len(self._tokenise(text))
+        return len(self._tokenise(text)[0])
 
     def content_words(self, text: str) -> frozenset[str]:
         """Keys of a text's words in base form, without stopwords."""
-        return self._content(self._tokenise(text))
+        return self._content(self._tokenise(text)[1])
 
     def identify(self, text: str, least_share: float = SCRIPT_SHARE) -> Verdict:
         """Whether a text is in the language, with the evidence."""
@@ -131,11 +132,11 @@ class Language:
 
     def analyse(self, text: str, least_share: float = SCRIPT_SHARE) -> TextFacts:
         """Everything at once: the text is tokenised, keyed and identified exactly once."""
-        tokens = self._tokenise(text)
+        words, bases = self._tokenise(text)
         return TextFacts(
             text,
-            tuple([word for word, _ in tokens]),
-            self._content(tokens),
+            tuple(words),
+            self._content(bases),
             self.key(text),
             self._judge.verdict(text, least_share),
             self.spec.word_spaces,
@@ -145,10 +146,13 @@ class Language:
         """A JSON schema pattern of the characters that texts in this language are written with."""
         return f"^[{self.spec.grammar}]{{{least_characters},{most_characters}}}$"
 
-    def _content(self, tokens: Sequence[Token]) -> frozenset[str]:
-        keys = set(map(self._word_key, [base for _, base in tokens]))
-        keys.discard("")
-        return frozenset(keys - self.stopwords)
+    def _content(self, bases: Iterable[str]) -> frozenset[str]:
+        found = frozenset(map(self._word_key, bases))
+        return found - _NOTHING if "" in found else found
+
+    def _content_key(self, base: str) -> str:
+        key = self.key(base)
+        return "" if key in self.stopwords else key
 
 
 def load_language(path: Path, identifier: Identifier | None = None) -> Language:

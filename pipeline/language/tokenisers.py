@@ -1,12 +1,13 @@
-"""Words of a text. A token is (word, base form); punctuation, symbols and emoji are no words."""
+"""Words of a text and their base forms; punctuation, symbols and emoji are no words."""
 
 from __future__ import annotations
 
+import re
 import threading
 import unicodedata
 from collections.abc import Callable, Iterable
 from functools import lru_cache
-from itertools import pairwise, zip_longest
+from itertools import pairwise
 from typing import Any
 
 import regex
@@ -14,25 +15,28 @@ from janome.tokenizer import Tokenizer
 
 from pipeline.errors import PrerequisiteError
 
-Token = tuple[str, str]
-Tokeniser = Callable[[str], list[Token]]
+Tokens = tuple[list[str], list[str]]
+"""The words in order, and of each its base form, which overlap is measured on."""
+
+Tokeniser = Callable[[str], Tokens]
 
 # Soft hyphens, directional marks, word joiners and emoji selectors stand inside words in copied text and are
 # no part of them. The zero-width space is not among them: it separates words. Neither are the joiner and
 # non-joiner, which are spelling.
-_INVISIBLE = regex.compile(
+_INVISIBLE = re.compile(
     r"[\u00AD\u034F\u061C\u180E\u200E\u200F\u202A-\u202E\u2060-\u2064\u2066-\u206F\u20E3\uFE0E\uFE0F\uFEFF]+"
 )
 # The regex module's word flag makes \b the default word boundary of Unicode (UAX #29): marks stay with their
 # letters, "don't" and "3.14" are one word, "anak-anak" two, the Ethiopic wordspace separates.
-_WORD = regex.compile(r"(?w)\b(?=[\p{Pc}\p{M}]*[\p{L}\p{N}])\w.*?\b")
+_WORD = regex.compile(r"(?w)\b(?:[\p{L}\p{N}]|[\p{Pc}\p{M}]+[\p{L}\p{N}]).*?\b")
 _HAS_WORD = regex.compile(r"[\p{L}\p{N}]")
 _RUN = regex.compile(r"[\p{L}\p{M}\p{N}]+")
 _CHARACTER = regex.compile(r"[\p{L}\p{N}]\p{M}*")
 
 
-def _words(text: str) -> list[Token]:
-    return [(word, word) for word in _WORD.findall(_INVISIBLE.sub("", text))]
+def _words(text: str) -> Tokens:
+    words = _WORD.findall(_INVISIBLE.sub("", text))
+    return words, words
 
 
 _lock = threading.Lock()
@@ -43,31 +47,31 @@ def _janome_tokenizer() -> Any:
     return Tokenizer()
 
 
-def _janome(text: str) -> list[Token]:
+def _janome(text: str) -> Tokens:
     # Its dictionary is full-width: half-width ｱﾘｶﾞﾄｳ and full-width Ａ would be unknown words.
     plain = unicodedata.normalize("NFKC", _INVISIBLE.sub("", text))
     # One dictionary for the process, and one user at a time: it is not made for threads.
     with _lock:
-        tokens = list(_janome_tokenizer().tokenize(plain))
-    return [
-        (token.surface, token.surface if token.base_form == "*" else token.base_form)
-        for token in tokens
-        if _HAS_WORD.search(token.surface)
-    ]
+        found = list(_janome_tokenizer().tokenize(plain))
+    tokens = [token for token in found if _HAS_WORD.search(token.surface)]
+    bases = [token.surface if token.base_form == "*" else token.base_form for token in tokens]
+    return [token.surface for token in tokens], bases
 
 
-def _characters(text: str) -> list[Token]:
+def _characters(text: str) -> Tokens:
     # The base of a character is its pair with the next one: single characters are shared by chance, so
     # overlap is measured on pairs. The last of a run has no pair, unless it stands alone.
-    tokens: list[Token] = []
+    words: list[str] = []
+    bases: list[str] = []
     for run in _RUN.findall(_INVISIBLE.sub("", text)):
         characters = _CHARACTER.findall(run)
-        pairs = [one + following for one, following in pairwise(characters)] or characters[:1]
-        tokens += zip_longest(characters, pairs, fillvalue="")
-    return tokens
+        words += characters
+        bases += [one + following for one, following in pairwise(characters)] or characters
+        bases += [""] * (len(words) - len(bases))
+    return words, bases
 
 
-def _pythainlp(text: str) -> list[Token]:
+def _pythainlp(text: str) -> Tokens:
     try:
         from pythainlp.tokenize import word_tokenize
     except ImportError as error:
@@ -75,7 +79,7 @@ def _pythainlp(text: str) -> list[Token]:
     return _plain(word_tokenize(_INVISIBLE.sub("", text), keep_whitespace=False))
 
 
-def _jieba(text: str) -> list[Token]:
+def _jieba(text: str) -> Tokens:
     try:
         import jieba
     except ImportError as error:
@@ -83,8 +87,9 @@ def _jieba(text: str) -> list[Token]:
     return _plain(jieba.cut(_INVISIBLE.sub("", text)))
 
 
-def _plain(words: Iterable[str]) -> list[Token]:
-    return [(word, word) for word in words if _HAS_WORD.search(word)]
+def _plain(found: Iterable[str]) -> Tokens:
+    words = [word for word in found if _HAS_WORD.search(word)]
+    return words, words
 
 
 def _missing(package: str, language: str) -> PrerequisiteError:
