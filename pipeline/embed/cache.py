@@ -5,7 +5,8 @@ from __future__ import annotations
 import hashlib
 import sqlite3
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
+from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
@@ -14,11 +15,30 @@ from pipeline.embed.interface import Embedder, Vectors
 from pipeline.errors import LedgerError
 
 _READ = 500
+# Vectors are written as they come, so that a killed build embeds no more than this many texts again.
+_CHUNK = 256
 _BUSY_SECONDS = 60.0
+
+_TABLE = """
+CREATE TABLE IF NOT EXISTS embeddings (
+    key BLOB PRIMARY KEY, vector BLOB NOT NULL, cut INTEGER NOT NULL
+) WITHOUT ROWID
+"""
+
+
+@dataclass(frozen=True)
+class _Known:
+    """A text's vector, and whether the text is longer than the embedder's window."""
+
+    vector: Vectors
+    cut: bool
 
 
 class CachedEmbedder:
-    """An embedder before which a file of known vectors stands."""
+    """An embedder before which a file of known vectors stands. Several processes may share the file.
+
+    Raises LedgerError naming the file when it is damaged or cannot be used.
+    """
 
     def __init__(self, embedder: Embedder, path: Path) -> None:
         self._embedder = embedder
@@ -34,58 +54,70 @@ class CachedEmbedder:
         """The inner embedder's identity."""
         return self._embedder.identity
 
-    def cut(self, texts: Sequence[str]) -> list[bool]:
-        """As the inner embedder says."""
-        return self._embedder.cut(texts)
-
     def embed(self, texts: Sequence[str]) -> Vectors:
         """Unit vectors in the order of ``texts``; unknown distinct texts are embedded once and kept."""
-        keys = {text: self._key(text) for text in texts}
-        known = self._read(list(keys.values()))
-        missing = [text for text, key in keys.items() if key not in known]
-        if missing:
-            fresh = self._embedder.embed(missing)
-            new = {keys[text]: vector for text, vector in zip(missing, fresh, strict=True)}
-            self._write(new)
-            known |= new
         if not texts:
             return self._embedder.embed([])
-        return np.stack([known[keys[text]] for text in texts])
+        known = self._known(texts)
+        return np.stack([known[text].vector for text in texts])
 
-    def _key(self, text: str) -> bytes:
-        return hashlib.sha256(f"{self.identity}\n{text}".encode("utf-8", "surrogatepass")).digest()
+    def cut(self, texts: Sequence[str]) -> list[bool]:
+        """True where a text is longer than the window; kept beside its vector, so no model is loaded."""
+        known = self._known(texts)
+        return [known[text].cut for text in texts]
 
-    def _read(self, keys: Sequence[bytes]) -> dict[bytes, Vectors]:
-        found: dict[bytes, Vectors] = {}
+    def _known(self, texts: Sequence[str]) -> dict[str, _Known]:
+        identity = self.identity
+        keys = {text: _key(identity, text) for text in texts}
+        stored = self._read(list(keys.values()))
+        known = {text: stored[key] for text, key in keys.items() if key in stored}
+        missing = [text for text in keys if text not in known]
+        for start in range(0, len(missing), _CHUNK):
+            chunk = missing[start : start + _CHUNK]
+            vectors, cuts = self._embedder.embed(chunk), self._embedder.cut(chunk)
+            fresh = {
+                text: _Known(vector, cut) for text, vector, cut in zip(chunk, vectors, cuts, strict=True)
+            }
+            self._write({keys[text]: found for text, found in fresh.items()})
+            known |= fresh
+        return known
+
+    def _read(self, keys: Sequence[bytes]) -> dict[bytes, _Known]:
+        found: dict[bytes, _Known] = {}
         with self._open() as connection:
             for start in range(0, len(keys), _READ):
                 part = keys[start : start + _READ]
                 marks = ",".join("?" * len(part))
-                rows = connection.execute(f"SELECT key, vector FROM vectors WHERE key IN ({marks})", part)
-                found.update((key, np.frombuffer(blob, dtype="<f4")) for key, blob in rows)
+                rows = connection.execute(
+                    f"SELECT key, vector, cut FROM embeddings WHERE key IN ({marks})", part
+                )
+                for key, blob, cut in rows:
+                    found[key] = _Known(np.frombuffer(blob, dtype="<f4").astype(np.float32), bool(cut))
         return found
 
-    def _write(self, vectors: dict[bytes, Vectors]) -> None:
-        rows = [(key, np.asarray(vector, dtype="<f4").tobytes()) for key, vector in vectors.items()]
+    def _write(self, fresh: dict[bytes, _Known]) -> None:
+        rows = [(key, np.asarray(f.vector, dtype="<f4").tobytes(), int(f.cut)) for key, f in fresh.items()]
         with self._open() as connection:
-            connection.executemany("INSERT OR IGNORE INTO vectors VALUES (?, ?)", rows)
+            connection.executemany("INSERT OR IGNORE INTO embeddings VALUES (?, ?, ?)", rows)
 
     @contextmanager
     def _open(self) -> Iterator[sqlite3.Connection]:
         self._path.parent.mkdir(parents=True, exist_ok=True)
         try:
-            connection = sqlite3.connect(self._path, timeout=_BUSY_SECONDS)
-            try:
-                with connection:
-                    connection.execute("PRAGMA journal_mode=WAL")
-                    connection.execute(
-                        "CREATE TABLE IF NOT EXISTS vectors (key BLOB PRIMARY KEY, vector BLOB NOT NULL) WITHOUT ROWID"
-                    )
-                    yield connection
-            finally:
-                connection.close()
+            with closing(
+                sqlite3.connect(self._path, timeout=_BUSY_SECONDS, isolation_level=None)
+            ) as connection:
+                # Taken before anything is read: a lock that is upgraded later fails instead of waiting.
+                connection.execute("BEGIN IMMEDIATE")
+                connection.execute(_TABLE)
+                yield connection
+                connection.execute("COMMIT")
         except sqlite3.Error as error:
             raise LedgerError(
-                f"{self._path}: the vector cache cannot be used: {error}. If it is damaged, delete it: "
-                "vectors are made again without model calls"
+                f"{self._path}: the vector cache cannot be used: {error}. If it is damaged, delete it: this "
+                "is safe, its vectors are made again and no model reply is lost"
             ) from error
+
+
+def _key(identity: str, text: str) -> bytes:
+    return hashlib.sha256(f"{identity}\n{text}".encode("utf-8", "surrogatepass")).digest()

