@@ -10,13 +10,13 @@ from typing import Any, Literal, Protocol
 
 import regex
 
-from pipeline.language.spec import LanguageSpec, LookAlikes
+from pipeline.language.spec import LanguageSpec
 
 SCRIPT_SHARE = 0.70
 """Share of letters that must be in the language's scripts (ADAGE paper, section 3.2)."""
 
 LEAST_LETTERS = 20
-"""Letters below which a text is short: statistics say nothing about it."""
+"""Letters (for statistics with their marks) below which a text is short."""
 
 SURE_LETTERS = 30
 """Letters from which statistics may say no. Between 20 and 30 letters langdetect, always sure of itself, took
@@ -103,28 +103,26 @@ class Judge:
             return Verdict("undecided", share, "a single letter", evidence)
         if share < least_share:
             return Verdict("no", share, f"{share:.0%} of its letters are {self._script_names}", evidence)
-        own = self._own(letters)
         return (
-            self._by_look_alikes(letters, share, own, evidence)
+            self._by_look_alikes(letters, share, evidence)
             or self._by_script(letters, in_script, share, evidence)
-            or self._by_statistics(text, letters, share, evidence)
-            or self._by_own_letters(letters, share, own, evidence)
+            or self._by_statistics(text, share, evidence)
+            or self._by_own_letters(letters, share, evidence)
         )
 
-    def _by_look_alikes(
-        self, letters: str, share: float, own: int, evidence: dict[str, Any]
-    ) -> Verdict | None:
+    def _by_look_alikes(self, letters: str, share: float, evidence: dict[str, Any]) -> Verdict | None:
         for count, other in self._foreign:
             found = count(letters)
             if not found or found / len(letters) < FOREIGN_SHARE:
                 continue
-            # On a Persian keyboard an Arabic text gets ی and ک throughout, but keeps its ة and أ.
-            if other.keyboard and found <= 2 * own:
+            if other.keyboard:
+                evidence["other_keyboard"] = found
                 continue
-            evidence[f"letters of {other.of}"] = found
-            if _enough(found, letters, other):
+            evidence["look_alikes"] = found
+            # One borrowed letter in a short text may be a name (چاي); two are not.
+            if found >= 2 or len(letters) >= LEAST_LETTERS:
                 return Verdict("no", share, f"{found} letters of {other.of}", evidence)
-            return Verdict("undecided", share, f"short, with {found} letters of {other.of}", evidence)
+            return Verdict("undecided", share, f"short, with {found} letter of {other.of}", evidence)
         return None
 
     def _by_script(
@@ -141,35 +139,36 @@ class Judge:
             return Verdict("no", share, f"none of {len(letters)} letters is {names}", evidence)
         return Verdict("undecided", share, f"{found} of {len(letters)} letters are {names}", evidence)
 
-    def _by_statistics(
-        self, text: str, letters: str, share: float, evidence: dict[str, Any]
-    ) -> Verdict | None:
-        if len(letters) < LEAST_LETTERS or not (self._names or self._mistakes):
+    def _by_statistics(self, text: str, share: float, evidence: dict[str, Any]) -> Verdict | None:
+        if not (self._names or self._mistakes):
             return None
         # Blanks keep words apart; anything else that is no letter would sway the statistics.
-        guesses = self._identifier.guess(_NO_WORD.sub(" ", text).strip())
+        words = _NO_WORD.sub(" ", text).strip()
+        # With marks: a Devanagari vowel is one and says as much as a letter.
+        length = len(words) - words.count(" ")
+        if length < LEAST_LETTERS:
+            return None
+        guesses = self._identifier.guess(words)
         if not guesses:
             return None
         best = max(guesses, key=lambda name: guesses[name])
         evidence["identified"] = {best: round(guesses[best], 3)}
         if best in self._names:
             return Verdict("yes", share, f"identified as {best}", evidence)
-        if best not in self._mistakes and guesses[best] >= SURE and len(letters) >= SURE_LETTERS:
-            return Verdict("no", share, f"identified as {best}", evidence)
-        return None
+        if "other_keyboard" in evidence:
+            # ی and ک alone may be a Persian keyboard; with the statistics they are Persian, be it short.
+            sure = guesses[best] >= SURE
+        else:
+            sure = guesses[best] >= SURE and length >= SURE_LETTERS and best not in self._mistakes
+        return Verdict("no", share, f"identified as {best}", evidence) if sure else None
 
-    def _by_own_letters(self, letters: str, share: float, own: int, evidence: dict[str, Any]) -> Verdict:
-        if own >= 2 and own / len(letters) >= OWN_SHARE:
+    def _by_own_letters(self, letters: str, share: float, evidence: dict[str, Any]) -> Verdict:
+        own = self._own(letters)
+        if own >= 2 and own / len(letters) >= OWN_SHARE and "other_keyboard" not in evidence:
             evidence["own_letters"] = own
             return Verdict("yes", share, f"{own} letters that are {self._spec.name} only", evidence)
         short = "short" if len(letters) < LEAST_LETTERS else "nothing tells it from its neighbours"
         return Verdict("undecided", share, f"script fits; {short}", evidence)
-
-
-def _enough(found: int, letters: str, other: LookAlikes) -> bool:
-    # One borrowed letter in a short text may be a name (چاي); two, in a language that has none, are not.
-    # Letters of another keyboard need a whole sentence.
-    return len(letters) >= LEAST_LETTERS or (found >= 2 and not other.keyboard)
 
 
 def _counting(scripts: Sequence[str], letters: str) -> Callable[[str], int]:

@@ -44,8 +44,7 @@ class Codes(Params):
 class LookAlikes(Params):
     """Letters or scripts of other languages (``of``) that could pass for this one.
 
-    With ``keyboard`` they may also come from another keyboard, and count only where the text has few of the
-    language's own letters.
+    With ``keyboard`` they may also come from another keyboard, and count only where the identifier agrees.
     """
 
     letters: str = ""

@@ -27,8 +27,9 @@ _INVISIBLE = re.compile(
     r"[\u00AD\u034F\u061C\u180E\u200E\u200F\u202A-\u202E\u2060-\u2064\u2066-\u206F\u20E3\uFE0E\uFE0F\uFEFF]+"
 )
 # The regex module's word flag makes \b the default word boundary of Unicode (UAX #29): marks stay with their
-# letters, "don't" and "3.14" are one word, "anak-anak" two, the Ethiopic wordspace separates.
-_WORD = regex.compile(r"(?w)\b(?:[\p{L}\p{N}]|[\p{Pc}\p{M}]+[\p{L}\p{N}]).*?\b")
+# letters, "don't" and "3.14" are one word, "anak-anak" two, the Ethiopic wordspace separates. Numbers such as
+# ፲፪, of several signs that are no digits, are kept together besides.
+_WORD = regex.compile(r"(?w)[\p{No}\p{Nl}]{2,}|\b(?:[\p{L}\p{N}]|[\p{Pc}\p{M}]+[\p{L}\p{N}]).*?\b")
 _HAS_WORD = regex.compile(r"[\p{L}\p{N}]")
 _RUN = regex.compile(r"[\p{L}\p{M}\p{N}]+")
 _CHARACTER = regex.compile(r"[\p{L}\p{N}]\p{M}*")
