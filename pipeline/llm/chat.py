@@ -130,6 +130,7 @@ class _Round:
         self._done = self._reused = self._tokens = self._made = 0
         self._groups: dict[str, list[Job]] = {}
         self._queue: deque[str] = deque()
+        self._came: asyncio.Queue[tuple[list[Job], Reply | Failure]] = asyncio.Queue()
         self._started = self._reported = time.monotonic()
 
     def replay(self) -> list[Job]:
@@ -166,12 +167,14 @@ class _Round:
                 asyncio.create_task(self._work(transport, writer))
                 for _ in range(min(pool.slots, len(self._queue)))
             ]
+            judge = asyncio.create_task(self._judge())
             try:
-                await self._all_done(workers)
+                await self._all_done(workers, judge)
+                await self._came.join()
             finally:
-                for worker in workers:
-                    worker.cancel()
-                await asyncio.gather(*workers, return_exceptions=True)
+                for task in (*workers, judge):
+                    task.cancel()
+                await asyncio.gather(*workers, judge, return_exceptions=True)
         if self._done < len(self._jobs):
             error = self._brake.error(self._model.name, self._done, len(self._jobs))
             if error:
@@ -191,13 +194,16 @@ class _Round:
         left = (now - self._started) / live * (len(self._jobs) - self._done) if live else None
         self._chat._progress(Progress(self._done, len(self._jobs), self._reused, self._tokens, left))
 
-    async def _all_done(self, workers: list[asyncio.Task[None]]) -> None:
+    async def _all_done(self, workers: list[asyncio.Task[None]], judge: asyncio.Task[None]) -> None:
         pending = set(workers)
         drain_until: float | None = None
         while pending:
-            done, pending = await asyncio.wait(pending, timeout=0.2, return_when=asyncio.FIRST_EXCEPTION)
-            for worker in done:
-                worker.result()
+            done, pending = await asyncio.wait(
+                {*pending, judge}, timeout=0.2, return_when=asyncio.FIRST_EXCEPTION
+            )
+            for task in done:
+                task.result()
+            pending.discard(judge)
             self.report()
             if self._brake.interrupted:
                 drain_until = drain_until or time.monotonic() + self._chat._timing.drain
@@ -205,7 +211,8 @@ class _Round:
                     return
 
     async def _work(self, transport: Transport, writer: Writer) -> None:
-        while self._queue and self._brake.may_call():
+        """Make calls one after another; a reply is judged when the next call is already under way."""
+        while await self._more() and self._brake.may_call():
             key = self._queue.popleft()
             job = self._groups[key][0]
             outcome = await transport.call(job.request(), key)
@@ -215,16 +222,25 @@ class _Round:
                 self._tokens += outcome.completion_tokens or 0
                 entry = Entry(key, self._model.identity, job.ask.row_id, job.ask.sample, job.attempt, outcome)
                 outcome = await writer.save(entry)
-                self._count(outcome, made=True)
-            for follower in self._groups.pop(key):
+            self._came.put_nowait((self._groups.pop(key), outcome))
+
+    async def _more(self) -> bool:
+        if not self._queue:
+            await self._came.join()  # what came back may be asked again
+        return bool(self._queue)
+
+    async def _judge(self) -> None:
+        while True:
+            jobs, outcome = await self._came.get()
+            for job in jobs:
                 if isinstance(outcome, Failure):
-                    follower.fail(outcome.status, outcome.why)
+                    job.fail(outcome.status, outcome.why)
                 else:
-                    follower.take(outcome, made=follower is job)
-                    if follower is not job:
-                        self._count(outcome, made=False)
-                if not self._finished(follower):
-                    self._enqueue(follower, first=True)
+                    job.take(outcome, made=job is jobs[0])
+                    self._count(outcome, made=job is jobs[0])
+                if not self._finished(job):
+                    self._enqueue(job, first=True)
+            self._came.task_done()
 
     def _enqueue(self, job: Job, first: bool = False) -> None:
         # Two rows may ask the very same question: one call serves both.

@@ -127,18 +127,20 @@ class Ledger:
 
         That is another process's reply where it was first, so that all who ask go on with the same one.
         """
-        rows = {entry.key: entry.row() for entry in entries}
+        new = {entry.key: entry.row() for entry in entries}
+        held = {entry.key: entry.reply for entry in entries}
         with self._errors("written"):
             for _ in range(3):
                 try:
-                    with self._engine.begin() as connection:
-                        held = _held(connection, list(rows))
-                        new = [row for key, row in rows.items() if key not in held]
-                        if new:
-                            connection.execute(sa.insert(replies), new)
-                    return {**{entry.key: entry.reply for entry in entries}, **held}
+                    if new:
+                        with self._engine.begin() as connection:
+                            connection.execute(sa.insert(replies), list(new.values()))
+                    return held
                 except IntegrityError:
-                    continue  # another process committed one of these keys between our look and our insert
+                    # Rare: another process asked the same. Only then is a look worth its time.
+                    earlier = self.known(new)
+                    held.update(earlier)
+                    new = {key: row for key, row in new.items() if key not in earlier}
         raise LedgerError(
             f"the call ledger {self.place} was not written: others keep writing the same keys; run again"
         )

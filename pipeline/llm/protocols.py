@@ -27,11 +27,15 @@ class Trouble(Enum):
 
 @dataclass(frozen=True)
 class Wire:
-    """One protocol: path of a chat call, its body, and the reply in an answer's JSON."""
+    """One protocol: path of a chat call, its body, and the reply in an answer's JSON.
+
+    ``load`` is the body that makes a server load the model and answer nothing, where there is such a thing.
+    """
 
     path: str
     body: Callable[[ServedModel, Request], dict[str, Any]]
     reply: Callable[[Mapping[str, Any]], Reply]
+    load: Callable[[ServedModel, Request], dict[str, Any]] | None = None
 
 
 def ollama_body(model: ServedModel, request: Request) -> dict[str, Any]:
@@ -63,6 +67,13 @@ def ollama_body(model: ServedModel, request: Request) -> dict[str, Any]:
         "options": {name: value for name, value in sampling.items() if value is not None},
     }
     return {name: value for name, value in body.items() if value is not None}
+
+
+def ollama_load(model: ServedModel, request: Request) -> dict[str, Any]:
+    """A call without messages: the model is loaded, with the window that the calls will want."""
+    body = ollama_body(model, request)
+    kept: dict[str, Any] = {name: body[name] for name in body if name in {"model", "stream", "keep_alive"}}
+    return {**kept, "messages": [], "options": {"num_ctx": request.options.num_ctx}}
 
 
 def ollama_reply(answer: Mapping[str, Any]) -> Reply:
@@ -122,7 +133,7 @@ def openai_reply(answer: Mapping[str, Any]) -> Reply:
 
 
 PROTOCOLS: dict[str, Wire] = {
-    "ollama": Wire("/api/chat", ollama_body, ollama_reply),
+    "ollama": Wire("/api/chat", ollama_body, ollama_reply, ollama_load),
     "openai": Wire("/v1/chat/completions", openai_body, openai_reply),
 }
 

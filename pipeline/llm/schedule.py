@@ -62,6 +62,7 @@ class Pool:
         """The server answered: nothing is away."""
         endpoint.answered()
         self._away_since = None
+        self._changed.set()
 
     def reply_came(self) -> None:
         """An ask got its reply."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from functools import lru_cache
 
 from pipeline.llm.interface import Message
 
@@ -20,9 +21,15 @@ _OTHER = re.compile("[\u0800-\U0010ffff]")
 
 def estimate_tokens(messages: Sequence[Message]) -> int:
     """About how many tokens the messages have, rather too few than too many."""
-    text = _RUN.sub(r"\1\1\1", "\n".join(message.content for message in messages))
+    return int(sum(_tokens(message.content) for message in messages))
+
+
+# A stage's prompts begin with the same messages thousands of times.
+@lru_cache(maxsize=64)
+def _tokens(text: str) -> float:
+    text = _RUN.sub(r"\1\1\1", text)
     other = len(_OTHER.findall(text))
-    return int((len(text) - other) / _PER_TOKEN_ALPHABET + other / _PER_TOKEN_OTHER)
+    return (len(text) - other) / _PER_TOKEN_ALPHABET + other / _PER_TOKEN_OTHER
 
 
 def surely_too_long(estimate: int, num_ctx: int) -> bool:

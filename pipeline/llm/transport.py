@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import time
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -79,7 +80,7 @@ class Transport:
             if endpoint is None:
                 return None
             try:
-                outcome = await self._send(endpoint, body)
+                outcome = await self._send(endpoint, request, body)
             finally:
                 self._pool.give_back(endpoint)
             if isinstance(outcome, Reply):
@@ -104,12 +105,27 @@ class Transport:
             if broken >= self._timing.tries_broken:
                 return self._lost(Status.SERVER_ERROR, outcome.why)
 
-    async def _send(self, endpoint: Endpoint, body: bytes) -> Reply | _Problem:
+    async def _send(self, endpoint: Endpoint, request: Request, body: bytes) -> Reply | _Problem:
+        if not endpoint.warm and self._wire.load:
+            loaded = await self._post(endpoint, _json(self._wire.load(self._model, request)))
+            if isinstance(loaded, _Problem):
+                return loaded
+            self._pool.answered(endpoint)
+        started = time.monotonic()
+        raw = await self._post(endpoint, body)
+        if isinstance(raw, _Problem):
+            return raw
+        try:
+            reply = self._wire.reply(json.loads(raw))
+        except (ValueError, LookupError, TypeError, AttributeError) as error:
+            return _Problem(Trouble.BROKEN, f"the answer cannot be read: {error!r:.300}")
+        return replace(reply, server=endpoint.server, seconds=round(time.monotonic() - started, 3))
+
+    async def _post(self, endpoint: Endpoint, body: bytes) -> bytes | _Problem:
         seconds = self._timing.call if endpoint.warm else self._timing.first_call
         headers = {"Content-Type": "application/json"}
         if endpoint.api_key:
             headers["Authorization"] = f"Bearer {endpoint.api_key}"
-        started = time.monotonic()
         try:
             async with self._session.post(
                 endpoint.address + self._wire.path,
@@ -118,19 +134,13 @@ class Transport:
                 timeout=aiohttp.ClientTimeout(total=seconds, sock_connect=30),
             ) as response:
                 raw = await _bounded(response)
-                if response.status != 200:
-                    return _refused(response, raw)
+                return raw if response.status == 200 else _refused(response, raw)
         except aiohttp.ClientConnectorError as error:
             return _Problem(Trouble.BUSY, f"cannot be reached: {error}", away=True)
         except TimeoutError:
             return _Problem(Trouble.BROKEN, f"no answer within {seconds:g} s", timed_out=True)
         except (aiohttp.ClientError, OSError) as error:
             return _Problem(Trouble.BROKEN, f"the connection broke: {error!r:.300}")
-        try:
-            reply = self._wire.reply(json.loads(raw))
-        except (ValueError, LookupError, TypeError, AttributeError) as error:
-            return _Problem(Trouble.BROKEN, f"the answer cannot be read: {error!r:.300}")
-        return replace(reply, server=endpoint.server, seconds=round(time.monotonic() - started, 3))
 
     def _note(self, endpoint: Endpoint, key: str, problem: _Problem) -> None:
         detail = problem.why.replace(endpoint.api_key, "***") if endpoint.api_key else problem.why
@@ -145,6 +155,10 @@ class Transport:
     def _lost(self, status: Status, why: str) -> Failure:
         self._pool.lost(why)
         return Failure(status, why)
+
+
+def _json(body: Mapping[str, Any]) -> bytes:
+    return json.dumps(body, ensure_ascii=False).encode("utf-8", "replace")
 
 
 async def _bounded(response: aiohttp.ClientResponse) -> bytes:

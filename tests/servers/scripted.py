@@ -84,8 +84,10 @@ class ScriptedServer:
 
     @property
     def chats(self) -> list[Recorded]:
-        """The chat requests so far."""
-        return [request for request in self.requests if request.path in wire.CHATS]
+        """The chat requests so far; a call without messages only loads the model and does not count."""
+        return [
+            request for request in self.requests if request.path in wire.CHATS and request.body["messages"]
+        ]
 
     def fail_next(self, *faults: str) -> None:
         """Let the next chat calls meet these faults, one each."""
@@ -157,13 +159,15 @@ class ScriptedServer:
         body = await request.json()
         protocol = wire.CHATS[request.path]
         asked = protocol.asked(body)
-        fault = self._fault(asked)
+        fault = self._fault(asked) if asked.messages else None
         self.requests.append(Recorded(request.path, body, dict(request.headers), fault))
         if self.keys and request.headers.get("Authorization") not in {f"Bearer {key}" for key in self.keys}:
             sent = request.headers.get("Authorization")
             return web.json_response({"error": {"message": f"invalid API key: {sent}"}}, status=401)
         if body["model"].removesuffix(":latest") not in self.models:
             return web.json_response({"error": f"model '{body['model']}' not found"}, status=404)
+        if not asked.messages:
+            return web.json_response(protocol.answer(body, Said("", finish="load"), False))
         if self._in_flight > self.most_at_once:
             fault = "busy"
         if fault in ENDS:
