@@ -106,6 +106,7 @@ STEPS: dict[str, Step] = {
     "persian_he": _pairs("ۀه ةه ەه"),
     "chandrabindu": _pairs("\u0901\u0902"),
     "circumflex": _pairs("âa îi ûu"),
+    "hooked_letters": _pairs("ɓb ɗd ƙk ƴy"),
     "geez_homophones": _geez_homophones(),
     "apostrophe": Apply(lambda text: _APOSTROPHE.sub("", text)),
     "punctuation": Apply(lambda text: _PUNCTUATION.sub(" ", text)),

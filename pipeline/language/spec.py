@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from functools import lru_cache
 from pathlib import Path
 from typing import Literal
@@ -31,7 +31,7 @@ class Codes(Params):
     @field_validator("langdetect")
     @classmethod
     def _langdetect_has(cls, codes: list[str]) -> list[str]:
-        return _known(codes, _langdetect_codes(), "langdetect has no language")
+        return _known(codes, langdetect_codes(), "langdetect has no language")
 
     @field_validator("stopwordsiso")
     @classmethod
@@ -121,7 +121,7 @@ class LanguageSpec(Params):
     @field_validator("mistaken_for")
     @classmethod
     def _langdetect_has(cls, codes: list[str]) -> list[str]:
-        return _known(codes, _langdetect_codes(), "langdetect has no language")
+        return _known(codes, langdetect_codes(), "langdetect has no language")
 
     @field_validator("tokeniser")
     @classmethod
@@ -177,7 +177,7 @@ def load_spec(path: Path) -> LanguageSpec:
     return parse_spec(data, path)
 
 
-def parse_spec(data: dict[object, object], path: Path) -> LanguageSpec:
+def parse_spec(data: Mapping[str, object], path: Path) -> LanguageSpec:
     """Check the data of a language file; ``path`` is for the message only."""
     try:
         return LanguageSpec.model_validate(data)
@@ -208,5 +208,6 @@ def _known(names: list[str], allowed: Sequence[str], complaint: str) -> list[str
 
 
 @lru_cache(maxsize=1)
-def _langdetect_codes() -> tuple[str, ...]:
+def langdetect_codes() -> tuple[str, ...]:
+    """The codes of all languages that langdetect knows."""
     return tuple(sorted(file.name for file in Path(PROFILES_DIRECTORY).iterdir()))

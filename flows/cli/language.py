@@ -1,0 +1,156 @@
+"""`adage language`: write a new language's file, and show a native speaker what it does."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from flows.cli.options import JsonOption, RootOption, open_root
+from pipeline.errors import ConfigError
+from pipeline.language.check import Checked, advice, check_texts, page
+from pipeline.language.draft import Answers, draft_file
+from pipeline.language.language import Language, load_language
+from pipeline.seeds.table import read_seeds
+from pipeline.store.files import canonical_json, write_text
+from pipeline.store.root import Root, checked_name
+
+app = typer.Typer(help="Add and check languages.", no_args_is_help=True)
+
+
+@app.callback()
+def _group() -> None:
+    """Add and check languages."""
+
+
+@app.command(
+    epilog="Example: adage language new ha --name Hausa --native-name Hausa --iso639-3 hau --scripts Latin"
+)
+def new(
+    code: Annotated[str, typer.Argument(help="ISO 639 code: the name of the new folder of seeds/.")],
+    name: Annotated[str | None, typer.Option(help="The language's name in English.")] = None,
+    native_name: Annotated[str | None, typer.Option(help="Its name in the language itself.")] = None,
+    iso639_3: Annotated[str | None, typer.Option("--iso639-3", help="Its three-letter code.")] = None,
+    scripts: Annotated[str | None, typer.Option(help="Unicode scripts, such as Latin or Arabic.")] = None,
+    alone: Annotated[
+        bool | None, typer.Option("--alone/--shared", help="Is the script this language's alone?")
+    ] = None,
+    letters: Annotated[
+        str | None, typer.Option(help="Letters and marks beyond a-z, or the whole alphabet.")
+    ] = None,
+    own_letters: Annotated[str | None, typer.Option(help="Letters that no neighbour writes.")] = None,
+    tokeniser: Annotated[str | None, typer.Option(help="How words are found, when not as usual.")] = None,
+    labels: Annotated[str | None, typer.Option(help="Labels of four options: A,B,C,D")] = None,
+    scenario: Annotated[str | None, typer.Option(help="The word for 'scenario'.")] = None,
+    question: Annotated[str | None, typer.Option(help="'Which proverb best fits this scenario?'")] = None,
+    instruction: Annotated[
+        str | None, typer.Option(help="'Choose exactly one of {labels} and answer with that letter only.'")
+    ] = None,
+    answer: Annotated[str | None, typer.Option(help="The word for 'answer'.")] = None,
+    root: RootOption = None,
+) -> None:
+    """Write seeds/CODE/language.yaml; what no option says is asked."""
+    path = open_root(root).path / "seeds" / checked_name(code, "code") / "language.yaml"
+    if path.exists():
+        raise ConfigError(f"{path} is there already: edit it, or look at it with adage language check {code}")
+    answers = Answers(
+        code=code,
+        name=_ask(name, "The language's name in English"),
+        native_name=_ask(native_name, "Its name in the language itself"),
+        iso639_3=_ask(iso639_3, "Its three-letter code (ISO 639-3)"),
+        scripts=_listed(_ask(scripts, "Its script or scripts, as Unicode calls them", "Latin")),
+        alone=typer.confirm("Is no other language written in them?", False) if alone is None else alone,
+        letters=_ask(
+            letters, "Letters and marks beyond a-z, or the whole alphabet (blank: all of the script)", " "
+        ),
+        own_letters=_ask(own_letters, "Letters among them that no neighbour writes", " ").replace(" ", ""),
+        tokeniser=tokeniser,
+        labels=_listed(_ask(labels, "Labels of four options", "A,B,C,D")),
+        scenario=_ask(scenario, "In the language: Scenario"),
+        question=_ask(question, "In the language: Which proverb best fits this scenario?"),
+        instruction=_ask(
+            instruction, "In the language: Choose exactly one of {labels} and answer with that letter only."
+        ),
+        answer=_ask(answer, "In the language: Answer"),
+    )
+    write_text(path, draft_file(answers, path))
+    typer.echo(f"{path} is written. Put twenty sentences into a file, one a line, and type:")
+    typer.echo(f"  adage language check {code} --sentences FILE")
+
+
+@app.command(epilog="Example: adage language check ja --sentences my-sentences.txt")
+def check(
+    code: Annotated[str, typer.Argument(help="A folder of seeds/ with a language.yaml.")],
+    sentences: Annotated[
+        Path | None, typer.Option(help="Text file, one a line; else the proverbs.", show_default=False)
+    ] = None,
+    limit: Annotated[int, typer.Option(min=1, help="How many to look at.")] = 20,
+    html: Annotated[
+        Path | None, typer.Option(help="Where the page goes.", show_default="artifacts/language/CODE.html")
+    ] = None,
+    as_json: JsonOption = False,
+    root: RootOption = None,
+) -> None:
+    """Show how sentences are split into words, keyed, counted and judged, here and as a page to print."""
+    place = open_root(root)
+    language = load_language(place.language(place.check_language(code)))
+    checked = check_texts(language, _texts(place, code, sentences)[:limit])
+    target = html or place.artifacts / "language" / f"{code}.html"
+    write_text(target, page(language, checked))
+    if as_json:
+        typer.echo(canonical_json({"texts": [_record(row) for row in checked], "page": str(target)}))
+        return
+    _print(language, checked)
+    typer.echo(f"The same as a page: {target}")
+
+
+def _texts(place: Root, code: str, sentences: Path | None) -> list[str]:
+    if sentences is None:
+        texts = [row["text"] for row in read_seeds(place.seeds(code), code)]
+    else:
+        try:
+            texts = sentences.read_text(encoding="utf-8-sig").splitlines()
+        except (OSError, UnicodeDecodeError) as error:
+            raise ConfigError(f"--sentences {sentences}: cannot be read as UTF-8 text: {error}") from error
+    texts = [text.strip() for text in texts if text.strip()]
+    if not texts:
+        raise ConfigError(f"nothing to check: {sentences or place.seeds(code)} holds no text")
+    return texts
+
+
+def _print(language: Language, checked: list[Checked]) -> None:
+    typer.echo(f"{language.name} ({language.native_name}), {language.spec.status}")
+    for number, row in enumerate(checked, 1):
+        verdict = row.facts.verdict
+        typer.echo(f"\n{number}. {row.facts.text}")
+        typer.echo(f"   words ({row.facts.word_count}): {' | '.join(row.facts.words)}")
+        typer.echo(f"   content words: {' | '.join(row.content)}")
+        typer.echo(f"   compared as: {row.facts.key}")
+        typer.echo(f"   judged: {verdict.verdict} ({verdict.reason})")
+    typer.echo("")
+    for line in advice(language, checked):
+        typer.echo(f"- {line}")
+
+
+def _record(row: Checked) -> dict[str, object]:
+    verdict = row.facts.verdict
+    return {
+        "text": row.facts.text,
+        "words": list(row.facts.words),
+        "content": list(row.content),
+        "key": row.facts.key,
+        "sentences": list(row.sentences),
+        "verdict": verdict.verdict,
+        "reason": verdict.reason,
+        "script_share": verdict.script_share,
+    }
+
+
+def _ask(value: str | None, question: str, default: str | None = None) -> str:
+    answer: str = typer.prompt(question, default) if value is None else value
+    return answer.strip()
+
+
+def _listed(text: str) -> list[str]:
+    return [part.strip() for part in text.split(",") if part.strip()]
