@@ -24,7 +24,6 @@ Mask = npt.NDArray[np.bool_]
 Hashes = npt.NDArray[np.uint64]
 
 _BLOCK = 512
-_TRIES = 256
 _LAZY_ROUNDS = 16
 # Cosines of float32 vectors differ in the seventh digit with the size of the block they are computed in.
 _TIE = 1e-6
@@ -83,13 +82,19 @@ def choose(pool: Pool, wanted: Sequence[int], caps: Caps, rule: Rule, run_seed: 
     for start in range(0, len(wanted), _BLOCK):
         block = list(wanted[start : start + _BLOCK])
         similar = pool.texts[block] @ pool.texts.T
-        chosen += [_Chooser(pool, codes, caps, row, similar[at]).choice(rule) for at, row in enumerate(block)]
+        keys = [_Key(pool, codes, caps, row, similar[at]) for at, row in enumerate(block)]
+        for key in keys:
+            key.find_relatives()
+        levels = _RULES[rule](pool.texts, similar, keys)
+        chosen += [key.choice(of_key) for key, of_key in zip(keys, levels, strict=True)]
     return chosen
 
 
 def medoid_rank(vectors: Vectors) -> int:
     """How many options are closer to the others than option 0 is: 0 when it is the medoid, 3 the outlier."""
-    return int(_medoid_ranks(vectors[:3], vectors[3:])[0])
+    likeness = vectors @ vectors.T
+    sums = likeness.sum(axis=1) - likeness.diagonal()
+    return int((sums[1:] > sums[0]).sum())
 
 
 class _Codes:
@@ -114,37 +119,49 @@ class _Codes:
             return mixed
 
 
-class _Chooser:
+class _Key:
     """The search for one key. Meanings are compared for the few rows about to be taken, not for the pool."""
 
-    def __init__(self, pool: Pool, codes: _Codes, caps: Caps, key: int, similar: Vectors) -> None:
-        self.pool, self.codes, self.caps, self.key, self.similar = pool, codes, caps, key, similar
+    def __init__(self, pool: Pool, codes: _Codes, caps: Caps, row: int, similar: Vectors) -> None:
+        self.pool, self.codes, self.caps, self.row, self.similar = pool, codes, caps, row, similar
+        self.dealt = stable_hash(codes.run_seed, "medoid", pool.ids[row]) % 4
         self.allowed: Mask = similar <= caps.proverb
-        self.allowed &= codes.labels != codes.labels[key]
-        self.allowed &= codes.groups != codes.groups[key]
-        self.allowed[key] = False
+        self.allowed &= codes.labels != codes.labels[row]
+        self.allowed &= codes.groups != codes.groups[row]
+        self.allowed[row] = False
+        cluster = int(pool.clusters[row])
+        self.own = codes.members[cluster]
+        self.alone = int(self.own.sum()) == 1
+        self.home = codes.members[int(pool.nearest[cluster])] if self.alone else self.own
+        self.first: int | None = None
+        self.second: int | None = None
 
-    def choice(self, rule: Rule) -> Choice:
-        pool, groups = self.pool, self.codes.groups
-        cluster = int(pool.clusters[self.key])
-        own = self.codes.members[cluster]
-        alone = int(own.sum()) == 1
-        home = self.codes.members[int(pool.nearest[cluster])] if alone else own
-        first = self._most_similar(home)
-        if first is None:
-            return self._rejected(SAME_CLUSTER, home)
-        outside = ~own & (groups != groups[first])
-        second = self._most_similar(outside)
-        if second is None:
-            return self._rejected(NEAR_MATCH, outside)
-        outside &= groups != groups[second]
-        hashed = self._first_by_hash(outside)
-        if not len(hashed):
-            return self._rejected(RANDOM_CLUSTER, outside)
-        ranks = _medoid_ranks(pool.texts[[self.key, first, second]], pool.texts[hashed])
-        taken = _RULES[rule](ranks, stable_hash(self.codes.run_seed, "medoid", pool.ids[self.key]) % 4)
-        roles = (SAME_CLUSTER_NEAREST if alone else SAME_CLUSTER, NEAR_MATCH, RANDOM_CLUSTER)
-        return Choice((first, second, int(hashed[taken])), roles, int(ranks[taken]))
+    def find_relatives(self) -> None:
+        """Set the same-cluster distractor and the near-match, None where there is no candidate."""
+        self.first = self._most_similar(self.home)
+        if self.first is not None:
+            self.second = self._most_similar(self._outside(self.first))
+
+    def choice(self, levels: Numbers) -> Choice:
+        """The three distractors; of the rows that can be third, those on the lowest level are wanted."""
+        if self.first is None:
+            return self._rejected(SAME_CLUSTER, self.home)
+        if self.second is None:
+            return self._rejected(NEAR_MATCH, self._outside(self.first))
+        scope = self._outside(self.first, self.second)
+        third = self._first_by_hash(scope, levels)
+        if third is None:
+            return self._rejected(RANDOM_CLUSTER, scope)
+        rows = (self.first, self.second, third)
+        roles = (SAME_CLUSTER_NEAREST if self.alone else SAME_CLUSTER, NEAR_MATCH, RANDOM_CLUSTER)
+        return Choice(rows, roles, medoid_rank(self.pool.texts[[self.row, *rows]]))
+
+    def _outside(self, *taken: int) -> Mask:
+        """Rows of other clusters that are no variants of what is taken."""
+        scope = ~self.own
+        for row in taken:
+            scope &= self.codes.groups != self.codes.groups[row]
+        return scope
 
     def _most_similar(self, scope: Mask) -> int | None:
         """The allowed row of the scope with the highest similarity."""
@@ -152,7 +169,7 @@ class _Chooser:
         for tied in self._from_the_top(left):
             tied = tied[self._meaning_allows(tied)]
             if len(tied):
-                return int(tied[self.codes.order(self.key, tied).argmin()])
+                return int(tied[self.codes.order(self.row, tied).argmin()])
         return None
 
     def _from_the_top(self, left: Vectors) -> Iterator[Numbers]:
@@ -168,31 +185,35 @@ class _Chooser:
                 left[tied] = -np.inf
             rounds += 1
 
-    def _first_by_hash(self, scope: Mask) -> Numbers:
-        """The first allowed rows of the scope in hash order, at most 256."""
+    def _first_by_hash(self, scope: Mask, levels: Numbers) -> int | None:
+        """The allowed row of the scope on the lowest level, the first in hash order."""
         rows = np.flatnonzero(self.allowed & scope)
-        order = self.codes.order(self.key, rows)
-        if len(rows) > _TRIES:
-            few = np.argpartition(order, _TRIES)[:_TRIES]
-            found = rows[few[order[few].argsort()]]
-            found = found[self._meaning_allows(found)]
+        level_of = levels[rows]
+        for level in range(4):
+            here = rows[level_of == level]
+            if not len(here):
+                continue
+            order = self.codes.order(self.row, here)
+            found = here[[order.argmin()]]
+            if not self._meaning_allows(found)[0]:
+                found = here[order.argsort()]
+                found = found[self._meaning_allows(found)]
             if len(found):
-                return found
-        found = rows[order.argsort()]
-        return found[self._meaning_allows(found)][:_TRIES]
+                return int(found[0])
+        return None
 
     def _meaning_allows(self, rows: Numbers) -> Mask:
         if self.caps.meaning is None:
             return np.ones(len(rows), dtype=bool)
-        allows: Mask = self.pool.meanings[rows] @ self.pool.meanings[self.key] <= self.caps.meaning
+        allows: Mask = self.pool.meanings[rows] @ self.pool.meanings[self.row] <= self.caps.meaning
         return allows
 
     def _rejected(self, role: str, scope: Mask) -> Choice:
-        codes, key = self.codes, self.key
+        codes, key = self.codes, self.row
         rows = np.flatnonzero(scope)
         rows = rows[rows != key]
         numbers = {
-            "cluster_size": int(codes.members[int(self.pool.clusters[key])].sum()),
+            "cluster_size": int(self.own.sum()),
             "candidates": len(rows),
             "same_label": int((codes.labels[rows] == codes.labels[key]).sum()),
             "variants": int((codes.groups[rows] == codes.groups[key]).sum()),
@@ -202,30 +223,34 @@ class _Chooser:
         return Choice((), (), -1, f"no_{role}_candidate", numbers)
 
 
-def _medoid_ranks(fixed: Vectors, candidates: Vectors) -> Numbers:
-    """The key's medoid rank for each candidate fourth option; ``fixed`` is the key and two distractors."""
-    to_fixed = candidates @ fixed.T
-    within = fixed @ fixed.T
-    sums = within.sum(axis=1) - within.diagonal() + to_fixed
-    key = sums[:, 0]
-    ranks: Numbers = (sums[:, 1:] > key[:, None]).sum(axis=1) + (to_fixed.sum(axis=1) > key)
-    return ranks
+def _any(texts: Vectors, similar: Vectors, keys: Sequence[_Key]) -> Iterator[Numbers]:
+    """The paper's rule: one third option is as good as another."""
+    for _ in keys:
+        yield np.zeros(len(texts), dtype=np.int64)
 
 
-def _first(ranks: Numbers, dealt: int) -> int:
-    """The paper's rule: the first in hash order."""
-    return 0
-
-
-def _balanced(ranks: Numbers, dealt: int) -> int:
-    """The first in hash order that gives the key the medoid rank it was dealt, else the nearest rank.
+def _balanced(texts: Vectors, similar: Vectors, keys: Sequence[_Key]) -> Iterator[Numbers]:
+    """How far the key's medoid rank with each third option is from the rank that was dealt to the key.
 
     Distractors are chosen around the key, so it tends to be the options' medoid: a shortcut. Dealing ranks
     0-3 by hash makes the medoid the key about as often as chance. The last rank is rarely to be had, since
     the other two distractors are near the key; the nearest rank then stands in.
     """
-    return int(np.abs(ranks - dealt).argmin())
+    firsts = [key.row if key.first is None else key.first for key in keys]
+    seconds = [key.row if key.second is None else key.second for key in keys]
+    to_first, to_second = texts[firsts] @ texts.T, texts[seconds] @ texts.T
+    for at, key in enumerate(keys):
+        third = (similar[at], to_first[at], to_second[at])
+        key_first, key_second, both = third[0][firsts[at]], third[0][seconds[at]], third[1][seconds[at]]
+        of_key = key_first + key_second + third[0]
+        ranks = (key_first + both + third[1] > of_key).astype(np.int64)
+        ranks += key_second + both + third[2] > of_key
+        ranks += third[1] + third[2] > key_first + key_second
+        yield np.abs(ranks - key.dealt)
 
 
-# Every rule is given the ranks and the dealt rank, and answers with the place of its candidate.
-_RULES: dict[Rule, Callable[[Numbers, int], int]] = {"paper": _first, "balanced": _balanced}
+# For each key a level of every row of the pool; of the rows on the lowest level the first by hash is taken.
+_RULES: dict[Rule, Callable[[Vectors, Vectors, Sequence[_Key]], Iterator[Numbers]]] = {
+    "paper": _any,
+    "balanced": _balanced,
+}
