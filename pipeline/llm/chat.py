@@ -103,13 +103,17 @@ class LedgerChat:
             "answers": dict(counts.answers),
         }
 
+    def calls_needed(self, asks: Sequence[Ask]) -> int:
+        """How many of these asks the ledger cannot answer; makes no call."""
+        return len(_Round(self, asks, Counts(), None).replay())
+
     def ask(self, asks: Sequence[Ask]) -> list[Answer]:
         """Answer every ask, in order, from the ledger where it holds the reply and from the servers else.
 
         Raises Interrupted, CallLimitReached, LedgerError, or PrerequisiteError and ConfigError for what no
         call would survive; all replies that came back before are in the ledger.
         """
-        round_ = _Round(self, asks)
+        round_ = _Round(self, asks, self.counts, self._progress)
         live = round_.replay()
         if live:
             self._endpoints = self._endpoints or self._model.endpoints()
@@ -121,9 +125,13 @@ class LedgerChat:
 class _Round:
     """One ask(): its jobs, first played from the ledger, then run."""
 
-    def __init__(self, chat: LedgerChat, asks: Sequence[Ask]) -> None:
+    def __init__(
+        self, chat: LedgerChat, asks: Sequence[Ask], counts: Counts, progress: ProgressCallback | None
+    ) -> None:
         self._chat = chat
-        self._model, self._options, self._counts = chat._model, chat._options, chat.counts
+        self._model, self._options = chat._model, chat._options
+        self._counts = counts
+        self._progress = progress
         schemas = Schemas()
         self._jobs = [Job(ask, self._options, self._model.identity, schemas.get(ask.schema)) for ask in asks]
         self._brake = Brake(chat._limits, chat._stop)
@@ -187,12 +195,12 @@ class _Round:
     def report(self, last: bool = False) -> None:
         """Tell the progress callback, not too often."""
         now = time.monotonic()
-        if self._chat._progress is None or (not last and now - self._reported < _BETWEEN_REPORTS):
+        if self._progress is None or (not last and now - self._reported < _BETWEEN_REPORTS):
             return
         self._reported = now
         live = self._done - self._reused
         left = (now - self._started) / live * (len(self._jobs) - self._done) if live else None
-        self._chat._progress(Progress(self._done, len(self._jobs), self._reused, self._tokens, left))
+        self._progress(Progress(self._done, len(self._jobs), self._reused, self._tokens, left))
 
     async def _all_done(self, workers: list[asyncio.Task[None]], judge: asyncio.Task[None]) -> None:
         pending = set(workers)

@@ -26,6 +26,11 @@ class Status(StrEnum):
     SERVER_ERROR = "server_error"
     PROMPT_TOO_LONG = "prompt_too_long"
 
+    @property
+    def lasting(self) -> bool:
+        """False for trouble of the servers, which another run may not have; such rows deserve one."""
+        return self not in (Status.TIMEOUT, Status.SERVER_ERROR)
+
 
 @dataclass(frozen=True)
 class Message:

@@ -41,7 +41,7 @@ class Job:
         """Take the reply to the call under ``key``; ``made``: a call was made for it now."""
         self.made = self.made or made
         self._replies.append(reply)
-        verdict = judge_reply(reply, self._schema, self.ask.check, self._estimate)
+        verdict = judge_reply(reply, self._schema, self.ask.check, self._estimate, self._options.num_ctx)
         grown = self._options.grown(self._budget) if verdict.status in WANTS_BUDGET else self._budget
         # At temperature 0 the seed is constant: only another budget makes another question.
         again = verdict.status in WANTS_SEED if self._options.temperature else grown != self._budget

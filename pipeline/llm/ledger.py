@@ -117,7 +117,7 @@ class Ledger:
         """The replies held for these keys."""
         wanted = list(dict.fromkeys(keys))
         found: dict[str, Reply] = {}
-        with self._errors("read"), self._reading() as connection:
+        with self.reading() as connection:
             for start in range(0, len(wanted), _CHUNK):
                 found.update(_held(connection, wanted[start : start + _CHUNK]))
         return found
@@ -127,20 +127,23 @@ class Ledger:
 
         That is another process's reply where it was first, so that all who ask go on with the same one.
         """
-        new = {entry.key: entry.row() for entry in entries}
         held = {entry.key: entry.reply for entry in entries}
+        return {**held, **self.insert({entry.key: entry.row() for entry in entries})}
+
+    def insert(self, rows: Mapping[str, Mapping[str, Any]]) -> dict[str, Reply]:
+        """Commit table rows by key in one transaction; gives back the replies that were there before."""
+        new, earlier = dict(rows), dict[str, Reply]()
         with self._errors("written"):
             for _ in range(3):
                 try:
                     if new:
                         with self._engine.begin() as connection:
                             connection.execute(sa.insert(replies), list(new.values()))
-                    return held
+                    return earlier
                 except IntegrityError:
                     # Rare: another process asked the same. Only then is a look worth its time.
-                    earlier = self.known(new)
-                    held.update(earlier)
-                    new = {key: row for key, row in new.items() if key not in earlier}
+                    earlier = self.known(rows)
+                    new = {key: row for key, row in rows.items() if key not in earlier}
         raise LedgerError(
             f"the call ledger {self.place} was not written: others keep writing the same keys; run again"
         )
@@ -148,13 +151,19 @@ class Ledger:
     def add_events(self, rows: Sequence[Mapping[str, Any]]) -> None:
         """Commit transport failures: model, key, server, kind, detail."""
         if rows:
-            with self._errors("written"), self._engine.begin() as connection:
+            with self.writing() as connection:
                 connection.execute(sa.insert(events), [{"time": now(), **row} for row in rows])
 
     @contextmanager
-    def transaction(self, doing: str) -> Iterator[sa.Connection]:
-        """A transaction for the ledger's tools; errors are raised as LedgerError ("was not <doing>")."""
-        with self._errors(doing), self._engine.begin() as connection:
+    def reading(self) -> Iterator[sa.Connection]:
+        """A connection for the ledger's tools that sees one state and keeps nobody from writing."""
+        with self._errors("read"), self._reading() as connection:
+            yield connection
+
+    @contextmanager
+    def writing(self) -> Iterator[sa.Connection]:
+        """A transaction for the ledger's tools, committed at the end."""
+        with self._errors("written"), self._engine.begin() as connection:
             yield connection
 
     @property
@@ -229,10 +238,12 @@ class Ledger:
             ) from error
 
 
+_SAVED = "then run again: all replies committed so far are kept"
 _SIGNS = (
     ("locked", "another program holds it; end that program, then run again"),
-    ("disk is full", "free some disk space, then run again: all replies committed so far are kept"),
-    ("No space left", "free some disk space, then run again: all replies committed so far are kept"),
+    ("disk is full", f"free some disk space, {_SAVED}"),
+    ("No space left", f"free some disk space, {_SAVED}"),
+    ("disk I/O error", f"look after the disk and its free space, {_SAVED}"),
     ("readonly", "make the file and its folder writable for you"),
     ("unable to open", "make the file and its folder writable for you"),
     ("Permission denied", "make the file and its folder writable for you"),

@@ -52,9 +52,10 @@ def judge_reply(
     schema: CompiledSchema | None,
     check: Callable[[Any], str | None] | None = None,
     estimate: int = 0,
+    num_ctx: int = 2**31,
 ) -> Verdict:
-    """The status of a reply. ``estimate``: tokens the prompt must have, to notice a cut one."""
-    if silently_cut(estimate, reply.prompt_tokens):
+    """The status of a reply. ``estimate``: about how many tokens the prompt has, to notice a cut one."""
+    if silently_cut(estimate, reply.prompt_tokens, num_ctx):
         return Verdict(
             Status.PROMPT_TOO_LONG,
             why=f"cut by the server: it counted {reply.prompt_tokens} of about {estimate} prompt tokens",

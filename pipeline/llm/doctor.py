@@ -1,0 +1,132 @@
+"""Looks at a model before a long run: is it there, and can it do what the profile asks?"""
+
+from __future__ import annotations
+
+import shutil
+import tempfile
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from pipeline.errors import AdageError
+from pipeline.llm.chat import LedgerChat
+from pipeline.llm.endpoints import ServedModel
+from pipeline.llm.interface import Answer, Ask, Message
+from pipeline.llm.ledger import Ledger
+from pipeline.llm.request import ChatOptions
+from pipeline.llm.transport import Timing
+
+_SCHEMA = {
+    "type": "object",
+    "properties": {"colour": {"type": "string", "enum": ["red", "green", "blue"]}},
+    "required": ["colour"],
+    "additionalProperties": False,
+}
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One thing looked at. ``fix`` says what to type or change when it is not ``ok``."""
+
+    name: str
+    ok: bool
+    detail: str
+    fix: str = ""
+
+
+def probe(
+    make: Callable[[], ServedModel], options: ChatOptions, timing: Timing | None = None
+) -> list[Finding]:
+    """Look at one model: server, digest, window, thinking, a structured reply, log-probabilities.
+
+    ``make`` builds the served model as a run would; what it raises becomes a finding. The calls go to a
+    ledger that is thrown away, so they are really made.
+    """
+    try:
+        model = make()
+        model.endpoints()
+    except AdageError as error:
+        return [Finding("server and model", ok=False, detail=str(error), fix=str(error))]
+    server = model.facts.get("server", "")
+    there = Finding("server and model", ok=True, detail=f"{model.identity}; {server}")
+    return [there, _window(model, options), _thinking(model, options), *_calls(model, options, timing)]
+
+
+def disk_space(folder: Path, least_bytes: int) -> Finding:
+    """Is there room for ledger and artifacts? Looks at the nearest folder that exists."""
+    place = next(p for p in (folder, *folder.parents) if p.exists())
+    free = shutil.disk_usage(place).free
+    fix = (
+        "" if free >= least_bytes else f"free {(least_bytes - free) / 1e9:.1f} GB or give --root another disk"
+    )
+    return Finding("disk", free >= least_bytes, f"{free / 1e9:.1f} GB free at {place}", fix)
+
+
+def _window(model: ServedModel, options: ChatOptions) -> Finding:
+    longest = model.facts.get("context_length")
+    if longest is None:
+        return Finding(
+            "context length", ok=True, detail=f"num_ctx {options.num_ctx}; the server tells no limit"
+        )
+    return Finding(
+        "context length",
+        ok=options.num_ctx <= longest,
+        detail=f"num_ctx {options.num_ctx}, the model was made for at most {longest}",
+        fix="" if options.num_ctx <= longest else f"set num_ctx to at most {longest} in the profile",
+    )
+
+
+def _thinking(model: ServedModel, options: ChatOptions) -> Finding:
+    can = model.facts.get("capabilities")
+    asked = "not asked for" if not options.think else f"asked for ({options.think})"
+    if can is None:
+        return Finding("thinking", ok=True, detail=f"{asked}; the server does not tell whether the model can")
+    able = "thinking" in can
+    return Finding(
+        "thinking",
+        ok=able or not options.think,
+        detail=f"{asked}; the model {'can' if able else 'cannot'}",
+        fix=""
+        if able or not options.think
+        else "leave think out of this role in the profile, or set it to false",
+    )
+
+
+def _calls(model: ServedModel, options: ChatOptions, timing: Timing | None) -> list[Finding]:
+    once = options.model_copy(update={"logprobs": False, "top_logprobs": None, "max_attempts": 1})
+    try:
+        answer = _call(model, once, timing)
+    except AdageError as error:
+        return [Finding("structured reply", ok=False, detail=str(error), fix=str(error))]
+    told = answer.replies[0] if answer.replies else None
+    took = f"{told.completion_tokens} tokens in {told.seconds:.1f} s" if told else "no reply"
+    structured = Finding(
+        "structured reply",
+        ok=answer.ok,
+        detail=f"{answer.status}: {answer.value or answer.why} ({took})",
+        fix="" if answer.ok else "try a larger max_tokens for this role, or another model",
+    )
+    return [structured, _logprobs(model, options, once, timing)]
+
+
+def _logprobs(model: ServedModel, options: ChatOptions, once: ChatOptions, timing: Timing | None) -> Finding:
+    try:
+        answer = _call(model, once.model_copy(update={"logprobs": True}), timing)
+        given = bool(answer.replies and answer.replies[0].logprobs)
+        detail = "given" if given else "unsupported by this server"
+    except AdageError as error:
+        given, detail = False, f"unsupported by this server: {error}"
+    fix = "" if given or not options.logprobs else "update the server, or leave logprobs out of this role"
+    return Finding("log-probabilities", ok=given or not options.logprobs, detail=detail, fix=fix)
+
+
+def _call(model: ServedModel, options: ChatOptions, timing: Timing | None) -> Answer:
+    messages = (Message("user", 'Name one colour as JSON: {"colour": "red"}, {"colour": "green"} or blue.'),)
+    settings: dict[str, Any] = {"timing": timing} if timing else {}
+    with tempfile.TemporaryDirectory(prefix="adage-doctor-") as folder:
+        ledger = Ledger(Path(folder) / "ledger.sqlite")
+        try:
+            return LedgerChat(model, options, ledger, **settings).ask([Ask("doctor", messages, _SCHEMA)])[0]
+        finally:
+            ledger.close()

@@ -1,0 +1,188 @@
+"""What one does with a ledger besides asking it: look, carry elsewhere, bring in, thin out."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated, Any, BinaryIO
+
+import sqlalchemy as sa
+from pydantic import BaseModel, ConfigDict, StringConstraints, ValidationError
+
+from pipeline.errors import ConfigError, LedgerError
+from pipeline.llm.ledger import Ledger, events, replies
+from pipeline.store.files import write_atomically
+
+_BATCH = 500
+
+
+@dataclass(frozen=True)
+class ModelStats:
+    """Replies of one model in a ledger; times are ISO 8601, UTC."""
+
+    model: str
+    replies: int
+    prompt_tokens: int
+    completion_tokens: int
+    seconds: float
+    first: str
+    last: str
+
+
+@dataclass(frozen=True)
+class LedgerStats:
+    """What a ledger holds; ``size`` in bytes, None for a database server."""
+
+    place: str
+    size: int | None
+    models: tuple[ModelStats, ...]
+    events: dict[str, int]
+
+    @property
+    def replies(self) -> int:
+        """Replies of all models."""
+        return sum(model.replies for model in self.models)
+
+
+@dataclass(frozen=True)
+class Imported:
+    """Outcome of an import; ``torn`` is the number of a last line cut in the middle, which was dropped."""
+
+    added: int
+    already_held: int
+    torn: int | None
+
+
+class _Line(BaseModel):
+    """One reply in an export file, one JSON object a line."""
+
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+    key: Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{64}$")]
+    model: str
+    row_id: str
+    sample: int
+    attempt: int
+    content: str
+    thinking: str
+    finish_reason: str
+    prompt_tokens: int | None
+    completion_tokens: int | None
+    server: str
+    seconds: float
+    logprobs: list[Any] | None
+    time: str
+
+
+def stats(ledger: Ledger) -> LedgerStats:
+    """Count replies by model and events by kind; a damaged SQLite file is a LedgerError."""
+    with ledger.reading() as connection:
+        if ledger.file:
+            found = connection.exec_driver_sql("PRAGMA quick_check(1)").scalar()
+            if found != "ok":
+                raise LedgerError(
+                    f"the call ledger {ledger.place} is damaged ({found}): restore a copy of it, or save "
+                    "what can be read with: adage ledger export"
+                )
+        c = replies.c
+        rows = connection.execute(
+            sa.select(
+                c.model,
+                sa.func.count(),
+                sa.func.coalesce(sa.func.sum(c.prompt_tokens), 0),
+                sa.func.coalesce(sa.func.sum(c.completion_tokens), 0),
+                sa.func.sum(c.seconds),
+                sa.func.min(c.time),
+                sa.func.max(c.time),
+            )
+            .group_by(c.model)
+            .order_by(c.model)
+        ).all()
+        kinds = connection.execute(sa.select(events.c.kind, sa.func.count()).group_by(events.c.kind)).all()
+    models = tuple(
+        ModelStats(row[0], row[1], int(row[2]), int(row[3]), float(row[4]), row[5], row[6]) for row in rows
+    )
+    size = ledger.file.stat().st_size if ledger.file else None
+    return LedgerStats(ledger.place, size, models, dict(sorted(tuple(row) for row in kinds)))
+
+
+def export_ledger(ledger: Ledger, path: Path) -> int:
+    """Write every reply as one JSON line, by time and key; gives back how many. The file is never half."""
+    count = 0
+
+    def write(stream: BinaryIO) -> None:
+        nonlocal count
+        with ledger.reading() as connection:
+            rows = connection.execute(sa.select(replies).order_by(replies.c.time, replies.c.key))
+            for row in rows.mappings():
+                logprobs = None if row["logprobs"] is None else json.loads(row["logprobs"])
+                line = json.dumps({**row, "logprobs": logprobs}, ensure_ascii=False)
+                stream.write(line.encode("utf-8") + b"\n")
+                count += 1
+
+    write_atomically(path, write)
+    return count
+
+
+def import_ledger(ledger: Ledger, path: Path) -> Imported:
+    """Bring in an export; replies the ledger holds already stay as they are.
+
+    A last line that was cut in the middle is dropped and its number told; any other line that is no reply is
+    a LedgerError naming it, and then nothing of the file is brought in.
+    """
+    try:
+        lines = path.read_bytes().split(b"\n")
+    except OSError as error:
+        raise ConfigError(f"{path}: cannot be read: {error.strerror}") from error
+    torn = len(lines) if lines[-1] else None
+    rows = list(_checked(path, lines[:-1]))
+    if torn:
+        try:
+            rows += _checked(path, [lines[-1]], torn)
+            torn = None  # whole, only its line end is missing
+        except LedgerError:
+            pass
+    added = 0
+    for start in range(0, len(rows), _BATCH):
+        batch = {row["key"]: row for row in rows[start : start + _BATCH]}
+        added += len(batch) - len(ledger.insert(batch))
+    return Imported(added, len(rows) - added, torn)
+
+
+def prune(ledger: Ledger, *, model: str | None = None, before: str | None = None) -> tuple[int, int]:
+    """Delete replies and events of a model (its identity begins so) and/or before a day (YYYY-MM-DD, UTC).
+
+    Gives back how many replies and events went. Their calls will be made again when something asks for them.
+    SQLite keeps the freed space in the file and fills it again.
+    """
+    if model is None and before is None:
+        raise ConfigError("name what to delete: a model, a day before which, or both")
+    gone = []
+    with ledger.writing() as connection:
+        for table in (replies, events):
+            wanted: list[sa.ColumnElement[bool]] = []
+            if model is not None:
+                wanted.append(table.c.model.startswith(model, autoescape=True))
+            if before is not None:
+                wanted.append(table.c.time < before)
+            gone.append(connection.execute(sa.delete(table).where(*wanted)).rowcount)
+    return gone[0], gone[1]
+
+
+def _checked(path: Path, lines: list[bytes], first: int = 1) -> Iterator[dict[str, Any]]:
+    for number, line in enumerate(lines, first):
+        if not line.strip():
+            continue
+        try:
+            row = _Line.model_validate_json(line).model_dump()
+        except ValidationError as error:
+            problem = error.errors()[0]
+            field = ".".join(str(part) for part in problem["loc"]) or "the line"
+            raise LedgerError(
+                f"{path}, line {number}: {field}: {problem['msg']}: no reply that adage ledger export wrote"
+            ) from error
+        logprobs = row["logprobs"]
+        row["logprobs"] = None if logprobs is None else json.dumps(logprobs, ensure_ascii=False)
+        yield row
