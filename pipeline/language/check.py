@@ -54,12 +54,13 @@ def advice(language: Language, checked: Sequence[Checked]) -> list[str]:
             f"langdetect takes texts for {listed}. If they are {language.name}, add these codes to "
             "mistaken_for; then what it is sure is another language can be refused."
         )
-    missing = Counter(character for row in checked for character in row.not_allowed)
+    taken = [row for row in checked if row not in refused]
+    missing = Counter(character for row in taken for character in row.not_allowed)
     if missing:
         listed = " ".join(_shown(character) for character, _ in missing.most_common(20))
         found.append(f"Characters that grammar lacks: {listed}. Add those that belong to the language.")
     if not language.stopwords:
-        words = Counter(word for row in checked for word in row.content)
+        words = Counter(word for row in taken for word in row.content)
         frequent = [word for word, count in words.most_common(_CANDIDATES) if count > 1]
         listed = f"; frequent here: {', '.join(frequent)}" if frequent else ""
         found.append(f"There are no stopwords, so every word counts as content{listed}.")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import unicodedata
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
@@ -98,7 +97,7 @@ def character_class(characters: Iterable[str]) -> str:
 
 
 def _letters_of(script: str) -> list[str]:
-    # Compatibility forms (ﻣ, ｱ) are another writing of letters that are in the list anyway.
-    plane = "".join(chr(point) for point in range(0x10000) if not 0xD800 <= point < 0xE000)
+    # Up to the presentation forms (ﻣ, ｱ), which are another writing of letters that are in the list anyway.
+    plane = "".join(chr(point) for point in range(0xF900) if not 0xD800 <= point < 0xE000)
     found: list[str] = regex.findall(rf"(?V1)[\p{{Script={script}}}&&[\p{{L}}\p{{M}}]]", plane)
-    return [character for character in found if unicodedata.normalize("NFKC", character) == character]
+    return found

@@ -64,6 +64,14 @@ class Options(Params):
     latin: list[str] = Field(default=["A", "B", "C", "D"], min_length=4, max_length=4)
     native: list[str] = Field(min_length=4, max_length=4)
 
+    @field_validator("latin", "native")
+    @classmethod
+    def _distinct(cls, labels: list[str]) -> list[str]:
+        for label in labels:
+            if labels.count(label) > 1:
+                raise ValueError(f"{label!r} stands twice")
+        return labels
+
 
 class Strings(Params):
     """What a model under evaluation reads, in the language itself.
@@ -191,13 +199,20 @@ def parse_spec(data: Mapping[str, object], path: Path) -> LanguageSpec:
 
 def _checked_scripts(scripts: list[str]) -> list[str]:
     for script in scripts:
-        try:
-            regex.compile(rf"\p{{Script={script}}}")
-        except regex.error as error:
-            raise ValueError(
-                f"{script!r} is not a Unicode script, such as Latin, Arabic, Ethiopic"
-            ) from error
+        if not _is_script(script):
+            raise ValueError(f"{script!r} is not a Unicode script, such as Latin, Arabic, Ethiopic")
     return scripts
+
+
+def _is_script(name: str) -> bool:
+    # The engine takes a name with other signs for plain characters, without a complaint.
+    if not regex.fullmatch("[A-Za-z_]+", name):
+        return False
+    try:
+        regex.compile(rf"\p{{Script={name}}}")
+    except regex.error:
+        return False
+    return True
 
 
 def _known(names: list[str], allowed: Sequence[str], complaint: str) -> list[str]:
