@@ -21,6 +21,11 @@ def stable_hash(*parts: str | int) -> int:
     return int.from_bytes(digest.digest()[: _BITS // 8], "big")
 
 
+def stable_unit(*parts: str | int) -> float:
+    """Number in [0, 1), the same for the same parts; 53 bits, as many as a float holds."""
+    return (stable_hash(*parts) >> (_BITS - 53)) / 2**53
+
+
 def stable_order(items: Iterable[T], *salt: str | int) -> list[T]:
     """The items in the order of their hashes under ``salt``."""
     return sorted(items, key=lambda item: (stable_hash(*salt, item), item))

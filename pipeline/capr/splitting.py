@@ -5,17 +5,17 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 
+from pipeline.errors import StageError
 from pipeline.hashing import stable_order
-
-SHARE = 0.15
-"""Share of proverbs in test, and again in validation (ADAGE paper, table 2)."""
 
 HELD_OUT = ("test", "validation")
 
 
 def held_out(n_proverbs: int) -> int:
-    """Proverbs in test, and in validation: floor(0.15 n). 822, 484, 69 give 123, 72, 10."""
-    # Integers: 0.15 * 20 is 3.0000000000000004 in floats, and 0.15 * 140 is 21.0 but 0.15 * 60 is 9.0.
+    """Proverbs in test, and in validation: floor(0.15 n) (ADAGE paper, table 2).
+
+    822, 484, 69 give 123, 72, 10.
+    """
     return n_proverbs * 15 // 100
 
 
@@ -32,7 +32,8 @@ def assign_splits(
     Frozen proverbs keep their split, and one with a frozen variant joins it. Test and then validation are
     filled up to floor(0.15 n) from the rest, spread over clusters: each next group comes from the cluster
     that lags furthest behind its share, groups within a cluster in hash order. A group of variants moves as
-    one, and a group too large for the room that is left stays in train.
+    one, and a group too large for the room that is left stays in train. Raises StageError when ``frozen``
+    has variants in different splits.
     """
     members: dict[str, list[str]] = defaultdict(list)
     for proverb_id in proverb_ids:
@@ -64,15 +65,19 @@ def assign_splits(
                 assigned[group] = split
                 taken[cluster] += len(members[group])
                 room -= len(members[group])
-    return {
-        proverb_id: frozen.get(proverb_id) or assigned.get(groups[proverb_id], "train")
-        for proverb_id in proverb_ids
-    }
+    return {proverb_id: assigned.get(groups[proverb_id], "train") for proverb_id in proverb_ids}
 
 
 def _frozen_split(group: str, ids: Sequence[str], frozen: Mapping[str, str]) -> str | None:
-    known = sorted(i for i in {group, *ids} if i in frozen)
-    return frozen[known[0]] if known else None
+    known = {i: frozen[i] for i in sorted(ids) if i in frozen}
+    if len(set(known.values())) > 1:
+        where = ", ".join(f"{proverb_id} in {split}" for proverb_id, split in known.items())
+        raise StageError(
+            f"splits.csv parts variants of one proverb: {where}. They would leak between splits: "
+            "give them one split there, or take variant_of away in proverbs.csv if they are no variants"
+        )
+    # A group is named after a proverb, which may be gone: its variants still belong where it was.
+    return next(iter(known.values()), frozen.get(group))
 
 
 def _cluster_sizes(cluster_of: Mapping[str, int], members: Mapping[str, Sequence[str]]) -> dict[int, int]:
