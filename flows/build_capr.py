@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Any
 
 from prefect import flow, task
 from prefect.cache_policies import NO_CACHE
+from prefect.client.schemas import State
 from prefect.context import get_run_context
-from prefect.states import Completed, State
+from prefect.states import Completed
 
-from flows.assembly import Assembly, assemble
+from flows.assembly import Assembly, BuildRequest, assemble
 from flows.crashed import close_crashed_run
 from flows.runs import Summary, finish_run, leave_mark, remove_mark
 from flows.screen import Screen
@@ -36,20 +36,10 @@ def build_capr(
     A stage whose key is known is not run again and shows as Cached. Errors of the user's are raised
     before the first model call.
     """
-    with (
-        Screen() as screen,
-        assemble(
-            lang,
-            profile,
-            Path(root) if root else None,
-            limit_proverbs=limit_proverbs,
-            limit_domains=limit_domains,
-            drop_flagged=drop_flagged,
-            max_calls=max_calls,
-            max_hours=max_hours,
-            screen=screen,
-        ) as assembly,
-    ):
+    request = BuildRequest(
+        lang, profile, limit_proverbs, limit_domains, root, drop_flagged, max_calls, max_hours
+    )
+    with Screen() as screen, assemble(request, screen) as assembly:
         screen.begin(assembly)
         flow_run_id = str(get_run_context().flow_run.id)  # type: ignore[union-attr]
         close_crashed_run(leave_mark(assembly.run_folder, flow_run_id), screen)

@@ -26,5 +26,5 @@ def close_crashed_run(mark: Mapping[str, Any] | None, screen: Screen) -> None:
                 force=True,
             )
         except ObjectNotFound:
-            # That run was on another Prefect server (temporary ones come and go): nothing stays Running there.
+            # That run was on another Prefect server, which came and went: nothing stays Running there.
             return

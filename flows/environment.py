@@ -12,8 +12,9 @@ _PREFECT_DEFAULTS = {
     "PREFECT_SERVER_ANALYTICS_ENABLED": "false",
     "PREFECT_CLOUD_ENABLE_ORCHESTRATION_TELEMETRY": "false",
     "DO_NOT_TRACK": "1",
-    "PREFECT_LOGGING_LEVEL": "WARNING",
-    "PREFECT_LOGGING_SERVER_LEVEL": "ERROR",
+    # The command line says itself what went wrong; Prefect would print the traceback of a user's mistake.
+    "PREFECT_LOGGING_LEVEL": "CRITICAL",
+    "PREFECT_LOGGING_SERVER_LEVEL": "CRITICAL",
     "PREFECT_SERVER_LOG_RETRYABLE_ERRORS": "false",
     "PREFECT_SERVER_DATABASE_TIMEOUT": "60",
 }

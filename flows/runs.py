@@ -1,4 +1,4 @@
-"""What a finished run leaves beside its stages: manifest, dataset tables, rejected rows; and its mark while it runs."""
+"""What a run leaves beside its stages: manifest, dataset tables, rejected rows; and a mark while it runs."""
 
 from __future__ import annotations
 

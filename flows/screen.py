@@ -52,7 +52,7 @@ class Screen:
         """What is about to be built, with the profile's notice first."""
         if assembly.profile.notice:
             self.say(assembly.profile.notice)
-        self.say(f"CAPR {assembly.language.name} ({assembly.lang}), profile {assembly.profile_name}")
+        self.say(f"CAPR {assembly.language_name} ({assembly.lang}), profile {assembly.profile_name}")
 
     def begin_stage(self, stage: str) -> None:
         """A stage starts."""

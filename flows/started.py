@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import threading
+from dataclasses import asdict
 from typing import Any
 
 from prefect.settings import get_current_settings
 
+from flows.assembly import BuildRequest
 from flows.build_capr import build_capr
 from flows.screen import Screen
 
 _PATIENCE_SECONDS = 3.0
 
 
-def run_flow(**parameters: Any) -> dict[str, Any]:
+def run_flow(request: BuildRequest) -> dict[str, Any]:
     """Run `build-capr` in this process; while Prefect's temporary server starts, the person knows it."""
     waiting = threading.Timer(
         _PATIENCE_SECONDS,
@@ -25,7 +27,7 @@ def run_flow(**parameters: Any) -> dict[str, Any]:
         waiting.start()
     try:
         flow = build_capr.with_options(on_running=[lambda _flow, _run, _state: waiting.cancel()])
-        summary: dict[str, Any] = flow(**parameters)
+        summary: dict[str, Any] = flow(**asdict(request))
         return summary
     finally:
         waiting.cancel()

@@ -75,6 +75,8 @@ class Sampling(Params):
     max_tokens: int = Field(ge=8)
     top_p: float | None = Field(default=None, gt=0, le=1)
     top_k: int | None = Field(default=None, ge=1)
+    min_p: float | None = Field(default=None, ge=0, le=1)
+    repeat_penalty: float | None = Field(default=None, gt=0)
     think: bool | Literal["low", "medium", "high"] | None = None
     attempts: int = Field(default=3, ge=1)
 
@@ -137,13 +139,15 @@ class Profile(Params):
         """Digest of the whole profile, for the run manifest."""
         return digest_json(self.model_dump(mode="json"))
 
-    def limited(self, proverbs: int | None, domains: int | None) -> Profile:
-        """This profile with the limits given on the command line."""
+    def limited(self, *, proverbs: int | None, domains: int | None, drop_flagged: bool) -> Profile:
+        """This profile with what the command line asks for."""
         data = self.model_dump(mode="json")
         if proverbs is not None:
             data["capr"]["acquire"]["limit"] = proverbs
         if domains is not None:
             data["capr"]["scenarios"]["domains"] = domains
+        if drop_flagged:
+            data["capr"]["curate"]["drop_flagged"] = True
         return validated(data, "the limits given")
 
 

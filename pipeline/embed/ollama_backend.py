@@ -10,6 +10,7 @@ import httpx
 import numpy as np
 
 from pipeline.embed.interface import Vectors
+from pipeline.embed.prefix import prefix_of
 from pipeline.errors import PrerequisiteError
 
 _BLOCK = 64
@@ -25,22 +26,25 @@ class OllamaEmbedder:
         self.name = model
         self._address = address
         self._client = httpx.Client(base_url=address, timeout=_TIMEOUT_SECONDS, trust_env=False)
+        self._prefix = prefix_of(model)
         self._cut: dict[str, bool] = {}
 
     @cached_property
     def identity(self) -> str:
-        """Ollama's digest of the model."""
+        """Ollama's digest of the model, and the prefix."""
         for found in self._checked(self._send("GET", "/api/tags"))["models"]:
             if found["name"] in (self.name, f"{self.name}:latest"):
-                return f"ollama {found['digest']}"
+                return f"ollama {found['digest']} {self._prefix!r}"
         raise self._not_pulled()
 
     def embed(self, texts: Sequence[str]) -> Vectors:
         """Unit vectors, float32. A text past the model's window counts up to there only, see ``cut``."""
+        if not texts:
+            return np.zeros((0, 0), dtype=np.float32)
         rows: list[list[float]] = []
         for start in range(0, len(texts), _BLOCK):
             rows += self._embed(list(texts[start : start + _BLOCK]))
-        found = np.asarray(rows, dtype=np.float32).reshape(len(texts), -1) if rows else np.zeros((0, 1))
+        found = np.asarray(rows, dtype=np.float32)
         lengths = np.linalg.norm(found, axis=1, keepdims=True)
         vectors: Vectors = (found / np.where(lengths > 0, lengths, 1)).astype(np.float32)
         return vectors
@@ -63,7 +67,8 @@ class OllamaEmbedder:
         return self._vectors(self._ask(texts, truncate=True))
 
     def _ask(self, texts: list[str], *, truncate: bool) -> httpx.Response:
-        return self._send("POST", "/api/embed", {"model": self.name, "input": texts, "truncate": truncate})
+        given = [self._prefix + text for text in texts]
+        return self._send("POST", "/api/embed", {"model": self.name, "input": given, "truncate": truncate})
 
     def _send(self, method: str, path: str, body: dict[str, Any] | None = None) -> httpx.Response:
         try:

