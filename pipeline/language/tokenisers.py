@@ -85,6 +85,7 @@ def _jieba(text: str) -> Tokens:
         import jieba
     except ImportError as error:
         raise _missing("jieba", "Chinese") from error
+    jieba.setLogLevel("WARNING")  # it tells on stderr that it loads its dictionary
     return _plain(jieba.cut(_INVISIBLE.sub("", text)))
 
 

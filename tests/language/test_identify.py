@@ -210,7 +210,9 @@ def test_glotlid_reads_fasttext_labels(tmp_path: Path) -> None:
     fasttext = pytest.importorskip("fasttext", reason="the package fasttext is not installed")
     lines = [f"__label__jav_Latn {SAMPLES['jv']}", f"__label__eng_Latn {SAMPLES['en']}"] * 50
     (tmp_path / "train.txt").write_text("\n".join(lines), encoding="utf-8")
-    model = fasttext.train_supervised(str(tmp_path / "train.txt"), epoch=50, thread=1, verbose=0)
+    model = fasttext.train_supervised(
+        str(tmp_path / "train.txt"), lr=0.1, dim=8, epoch=50, thread=1, verbose=0
+    )
     model.save_model(str(tmp_path / "model.bin"))
     identifier = GlotlidIdentifier(tmp_path / "model.bin")
     language = load_language(SEEDS / "jv" / "language.yaml", identifier)
