@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from functools import cached_property
+from importlib import import_module
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
@@ -40,13 +41,9 @@ class SentenceTransformers:
             return digest_json([[f.relative_to(folder).as_posix(), digest_file(f)] for f in files])
         if self._wanted and _COMMIT.fullmatch(self._wanted):
             return self._wanted
-        commit = getattr(self._model[0].auto_model.config, "_commit_hash", None)
-        if not commit:
-            raise ConfigError(
-                f"embedder.revision: the hub does not say which revision of {self.name} it gave; name the "
-                "commit (40 digits, on the model's page under Files) in the profile"
-            )
-        return str(commit)
+        # Loaded first: that brings the newest commit into the hub's cache.
+        _ = self._model
+        return _commit_loaded(self.name, self._wanted)
 
     @property
     def identity(self) -> str:
@@ -62,16 +59,16 @@ class SentenceTransformers:
                 f"the embedder {self.name} needs an extra; type: pip install 'adage[transformers]'"
             ) from error
         from sentence_transformers import SentenceTransformer
-        from transformers.utils import logging
 
-        logging.disable_progress_bar()
+        # A bar of its own for loading weights would break into the build's.
+        import_module("transformers.utils.logging").disable_progress_bar()
         try:
             return SentenceTransformer(self.name, revision=self._wanted)
         except (OSError, ValueError) as error:
             why = (str(error).splitlines() or [type(error).__name__])[0]
             raise PrerequisiteError(
-                f"the embedder {self.name} cannot be loaded: {why} Check the name in the profile, or, with a "
-                f"network, type: hf download {self.name}"
+                f"the embedder {self.name} cannot be loaded: {why.rstrip('.')}. Check the name in the "
+                f"profile, or, with a network, type: hf download {self.name}"
             ) from error
 
     def embed(self, texts: Sequence[str]) -> Vectors:
@@ -96,3 +93,18 @@ class SentenceTransformers:
             [self._prefix + text for text in texts], truncation=False, padding=False, verbose=False
         )["input_ids"]
         return [len(row) > window for row in ids]
+
+
+def _commit_loaded(name: str, wanted: str | None) -> str:
+    """The commit of a model that was loaded, read off the hub's cache, whose folders are named by it."""
+    look_up = import_module("huggingface_hub").try_to_load_from_cache
+    # A bare name means the library's own organisation.
+    repository = name if "/" in name else f"sentence-transformers/{name}"
+    for file in ("modules.json", "config.json"):
+        path = look_up(repository, file, revision=wanted)
+        if isinstance(path, str):
+            return Path(path).parent.name
+    raise ConfigError(
+        f"embedder.revision: it cannot be told which revision of {name} was loaded; name the commit (40 "
+        "digits, on the model's page) in the profile"
+    )
