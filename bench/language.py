@@ -4,7 +4,8 @@
 
 One JSON line each: what is compared, texts a second of the bare loop and of the layer, their ratio (median of
 alternating runs) and the bar. Exit status 1 when a ratio is below its bar. Texts are made from the shipped
-proverbs' words in a random order drawn anew in every run, so no text is met twice.
+proverbs' words in a random order drawn anew in every run, so no text is met twice; for "new words" the words
+are made up too.
 """
 
 from __future__ import annotations
@@ -37,7 +38,10 @@ Loop = Callable[[Sequence[str]], object]
 
 @dataclass(frozen=True)
 class Comparison:
-    """Two loops over the same texts; ``pieces`` is how many words or phrases make up a text."""
+    """Two loops over the same texts; ``pieces`` is how many words or phrases make up a text.
+
+    With ``new_words`` no word was met before either: the layer remembers the keys of words it has seen.
+    """
 
     name: str
     lang: str
@@ -45,6 +49,7 @@ class Comparison:
     bare: Loop
     layer: Loop
     pieces: int = 25
+    new_words: bool = False
 
 
 @dataclass(frozen=True)
@@ -83,6 +88,8 @@ def measure(comparison: Comparison, texts: int, runs: int, generator: random.Ran
     comparison.bare(warm)
     comparison.layer(warm)
     for run in range(runs):
+        if comparison.new_words:
+            words = fresh_words(words, texts * comparison.pieces, generator)
         batch = fresh_texts(words, texts, comparison.pieces, generator)
         pair = [("bare", comparison.bare), ("layer", comparison.layer)]
         seconds = {name: timed(loop, batch) for name, loop in (pair if run % 2 else reversed(pair))}
@@ -123,6 +130,12 @@ def fresh_texts(words: Sequence[str], texts: int, pieces: int, generator: random
     return [" ".join(generator.choices(words, k=pieces)) + "." for _ in range(texts)]
 
 
+def fresh_words(words: Sequence[str], count: int, generator: random.Random) -> list[str]:
+    """Words that stand nowhere, of the letters of these."""
+    letters = sorted({letter for word in words for letter in word if letter.isalpha()})
+    return ["".join(generator.choices(letters, k=generator.randint(2, 9))) for _ in range(count)]
+
+
 def comparisons(languages: dict[str, Language]) -> list[Comparison]:
     ja, en, id_, ar, am = (languages[lang] for lang in ("ja", "en", "id", "ar", "am"))
     tokenizer = Tokenizer()
@@ -157,6 +170,9 @@ def comparisons(languages: dict[str, Language]) -> list[Comparison]:
             Comparison("key", lang, REGEX_BAR, each(bare_key(language)), each(language.key)),
             Comparison("word count", lang, REGEX_BAR, each(bare_count), each(language.word_count)),
             Comparison("overlap", lang, REGEX_BAR, bare_overlap(language), overlapping(language)),
+            Comparison(
+                "overlap, new words", lang, REGEX_BAR, bare_overlap(language), overlapping(language), 25, True
+            ),
         ]
     # Where the script decides no identifier is asked: the verdict is these counts and their evidence.
     for language in (am, ja):
@@ -239,10 +255,12 @@ def bare_key(language: Language) -> Callable[[str], str]:
 
 
 def bare_overlap(language: Language) -> Loop:
+    """Words of the text, their keys by the same calls on all of them together, stopwords left out."""
     stopwords = language.stopwords
+    key = bare_key(language)
 
     def content(text: str) -> set[str]:
-        words = WORD.findall(unicodedata.normalize("NFKC", text).casefold())
+        words = key("\ufdd0".join(WORD.findall(INVISIBLE.sub("", text)))).split("\ufdd0")
         return {word for word in words if word not in stopwords}
 
     def loop(texts: Sequence[str]) -> object:

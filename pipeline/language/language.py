@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property, lru_cache
+from functools import cached_property
 from pathlib import Path
 
 import stopwordsiso
@@ -14,7 +14,7 @@ from pipeline.language.identify import SCRIPT_SHARE, Identifier, Judge, Verdict
 from pipeline.language.keys import compile_key
 from pipeline.language.sentences import compile_splitter
 from pipeline.language.spec import LanguageSpec, Strings, load_spec
-from pipeline.language.tokenisers import TOKENISERS
+from pipeline.language.tokenisers import SEPARATOR, TOKENISERS
 from pipeline.store.files import digest_json
 
 _KNOWN_WORDS = 65536
@@ -72,7 +72,7 @@ class Language:
         """text -> its comparison key: equal for spellings of one text; the key of a key is itself."""
         self.sentences = compile_splitter(spec.sentence_end)
         """text -> its sentences, each with its closing punctuation."""
-        self._word_key = lru_cache(maxsize=_KNOWN_WORDS)(self._content_key)
+        self._content_keys: dict[str, str] = {}
         self._tokenise = TOKENISERS[spec.tokeniser]
         self._identifier = identifier
         self._judge = Judge(spec, identifier or LangdetectIdentifier())
@@ -146,13 +146,20 @@ class Language:
         """A JSON schema pattern of the characters that texts in this language are written with."""
         return f"^[{self.spec.grammar}]{{{least_characters},{most_characters}}}$"
 
-    def _content(self, bases: Iterable[str]) -> frozenset[str]:
-        found = frozenset(map(self._word_key, bases))
+    def _content(self, bases: Sequence[str]) -> frozenset[str]:
+        # The dict is taken once, so that another thread may start a new one meanwhile.
+        known = self._content_keys
+        fresh = [base for base in bases if base not in known]
+        if fresh:
+            if len(known) > _KNOWN_WORDS:
+                self._content_keys = {}
+            # All new words in one pass: a key made word by word costs ten times as much.
+            keys = self.key(SEPARATOR.join(fresh)).split(SEPARATOR)
+            stopwords = self.stopwords
+            stripped = (key.strip() for key in keys)
+            known.update(zip(fresh, ("" if key in stopwords else key for key in stripped), strict=True))
+        found = frozenset([known[base] for base in bases])
         return found - _NOTHING if "" in found else found
-
-    def _content_key(self, base: str) -> str:
-        key = self.key(base)
-        return "" if key in self.stopwords else key
 
 
 def load_language(path: Path, identifier: Identifier | None = None) -> Language:

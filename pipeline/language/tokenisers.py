@@ -20,11 +20,14 @@ Tokens = tuple[list[str], list[str]]
 
 Tokeniser = Callable[[str], Tokens]
 
+SEPARATOR = "\ufdd0"
+"""A code point that is no character and stands in no word: words may be joined with it and split again."""
+
 # Soft hyphens, directional marks, word joiners and emoji selectors stand inside words in copied text and are
 # no part of them. The zero-width space is not among them: it separates words. Neither are the joiner and
 # non-joiner, which are spelling.
 _INVISIBLE = re.compile(
-    r"[\u00AD\u034F\u061C\u180E\u200E\u200F\u202A-\u202E\u2060-\u2064\u2066-\u206F\u20E3\uFE0E\uFE0F\uFEFF]+"
+    r"[\u00AD\u034F\u061C\u180E\u200E\u200F\u202A-\u202E\u2060-\u2064\u2066-\u206F\u20E3\uFDD0\uFE0E\uFE0F\uFEFF]+"
 )
 # The regex module's word flag makes \b the default word boundary of Unicode (UAX #29): marks stay with their
 # letters, "don't" and "3.14" are one word, "anak-anak" two, the Ethiopic wordspace separates. Numbers such as

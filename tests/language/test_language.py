@@ -8,7 +8,7 @@ from pathlib import Path
 
 import jsonschema
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from pipeline.language.language import list_languages, load_language
@@ -62,6 +62,15 @@ def test_overlap_is_a_share(code: str, text: str, proverb: str) -> None:
         pytest.skip(f"{missing_package(language)} is not installed here")
     assert 0.0 <= language.overlap(proverb, text) <= 1.0
     assert language.overlap(text, text) == (1.0 if language.key(text) else 0.0)
+
+
+@pytest.mark.parametrize("code", [code for code in CODES if shipped(code).spec.tokeniser == "words"])
+@given(text=st.text(max_size=40))
+@example(text="_a_ don't' \ufdd0b e\u0301 \u0301x İI ǰ\u0323")
+def test_content_words_are_the_keys_of_the_words(code: str, text: str) -> None:
+    language = shipped(code)
+    keys = {language.key(word) for word in language.tokenise(text)}
+    assert language.content_words(text) == keys - language.stopwords - {""}
 
 
 @pytest.mark.parametrize("code", CODES)
