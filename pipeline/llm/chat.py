@@ -149,12 +149,13 @@ class _Round:
             known = self._chat._ledger.known(job.key for job in waiting)
             open_jobs = []
             for job in waiting:
-                if job.key in known:
-                    job.take(known[job.key], made=False)
-                    self._count(known[job.key], made=False)
-                    open_jobs.append(job)
-                else:
+                reply = known.get(job.key)
+                if reply is None:
                     live.append(job)
+                    continue
+                job.take(reply, made=False)
+                self._count(reply, made=False)
+                open_jobs.append(job)
         prefixes: dict[Any, list[Job]] = {}
         for job in live:
             prefixes.setdefault(job.ask.messages[:-1], []).append(job)

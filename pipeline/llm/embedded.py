@@ -8,7 +8,7 @@ import os
 import secrets
 import threading
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from types import ModuleType
@@ -102,22 +102,21 @@ def assembled_weights(folder: Path) -> Path:
     """
     weights = _package(_WEIGHTS)
     target = folder / str(weights.MODEL_NAME)
-    folder.mkdir(parents=True, exist_ok=True)
-    with _alone(folder / f".{weights.MODEL_NAME}.lock"):
-        if target.is_file() and digest_file(target) == weights.EXPECTED_SHA256:
-            return target
-        young = folder / f".{weights.MODEL_NAME}.{secrets.token_hex(6)}"
-        try:
-            try:
+    young = folder / f".{weights.MODEL_NAME}.{secrets.token_hex(6)}"
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with _alone(folder / f".{weights.MODEL_NAME}.lock"):
+            if not target.is_file() or digest_file(target) != weights.EXPECTED_SHA256:
                 weights.assemble(young)
-            except (OSError, ValueError) as error:
-                raise PrerequisiteError(
-                    f"the embedded model could not be put together in {folder}: {error}. Free 300 MB there, "
-                    "or type pip install --force-reinstall 'adage[embedded]'"
-                ) from error
-            os.replace(young, target)
-        finally:
-            young.unlink(missing_ok=True)
+                os.replace(young, target)
+    except (OSError, ValueError) as error:
+        raise PrerequisiteError(
+            f"the embedded model could not be put together in {folder}: {error}. Free 300 MB there, "
+            "or type pip install --force-reinstall 'adage[embedded]'"
+        ) from error
+    finally:
+        with suppress(OSError):
+            young.unlink()
     return target
 
 

@@ -40,11 +40,14 @@ class Endpoint:
 
     def set_aside(self, now: float, retry_after: float | None) -> None:
         """Leave the server alone for a while: exponential back-off with full jitter, or what it asked for."""
-        longest = min(_LONGEST_PAUSE, _FIRST_PAUSE * 2 ** min(self.failures, 10))
-        # Jitter spreads the load of many clients; it decides no answer, so it needs no seed.
-        pause = random.uniform(0, longest)
-        self.failures += 1
-        self.away_until = now + max(pause, min(retry_after or 0.0, 10 * _LONGEST_PAUSE))
+        pause = min(retry_after or 0.0, 10 * _LONGEST_PAUSE)
+        # Calls in flight together fail together: that is one failure, not thirty-two.
+        if now >= self.away_until:
+            longest = min(_LONGEST_PAUSE, _FIRST_PAUSE * 2 ** min(self.failures, 10))
+            # Jitter spreads the load of many clients; it decides no answer, so it needs no seed.
+            pause = max(pause, random.uniform(0, longest))
+            self.failures += 1
+        self.away_until = max(self.away_until, now + pause)
 
 
 @dataclass(frozen=True)

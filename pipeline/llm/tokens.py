@@ -30,7 +30,7 @@ def estimate_tokens(messages: Sequence[Message]) -> int:
 
 
 def surely_too_long(estimate: int, num_ctx: int) -> bool:
-    """True when even the smallest count that fits the guess is too large: such a prompt is not sent at all."""
+    """True when even the smallest count that fits the guess is too large: it is not sent at all."""
     return estimate * _SHARE > num_ctx
 
 

@@ -157,6 +157,36 @@ def test_an_unusable_reply_is_asked_again_then_quarantined_with_every_raw_reply(
     assert len(seeds) == 5
 
 
+def test_what_was_asked_again_is_replayed_too(server: ScriptedServer, make_chat: MakeChat) -> None:
+    server.fail_when("token<1>", "cut", times=1)
+    server.fail_when("token<2>", "language")
+    first = make_chat().ask(token_asks(4))
+    assert [len(answer.replies) for answer in first] == [1, 2, 3, 1]
+    server.requests.clear()
+    chat = make_chat()
+    second = chat.ask(token_asks(4))
+    assert server.chats == []
+    assert [(a.status, a.value, a.why, a.replies) for a in second] == [
+        (a.status, a.value, a.why, a.replies) for a in first
+    ]
+    assert chat.counts.reused == 7
+    assert chat.calls_needed(token_asks(6)) == 2
+    assert (chat.counts.made, chat.counts.reused) == (0, 7)
+
+
+def test_an_ask_whose_second_attempt_is_missing_goes_on_there(
+    server: ScriptedServer, make_chat: MakeChat
+) -> None:
+    server.fail_when("token<0>", "language", times=1)
+    with pytest.raises(CallLimitReached):
+        make_chat(slots=1, chat={"limits": CallLimits(max_calls=1)}).ask(token_asks(1))
+    chat = make_chat(slots=1)
+    (answer,) = chat.ask(token_asks(1))
+    assert answer.ok
+    assert (chat.counts.made, chat.counts.reused) == (1, 1)
+    assert len(server.chats) == 2
+
+
 def test_the_budget_grows_only_when_it_was_used_up(server: ScriptedServer, make_chat: MakeChat) -> None:
     server.fail_next("cut", "thinking", "cut")
     make_chat(max_tokens=100, num_ctx=350, max_attempts=4).ask(token_asks(1))

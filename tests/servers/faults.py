@@ -12,6 +12,8 @@ from aiohttp import web
 from tests.servers.exchange import Asked, Said
 from tests.servers.words import another_script, script_of, text_of
 
+# Set when the server stops: nobody hangs any longer.
+END = web.AppKey("end", asyncio.Event)
 # A fault either changes what is said or ends the exchange in its own way.
 Changes = Callable[[Asked, Said], Said]
 Ends = Callable[[web.Request], Awaitable[web.StreamResponse]]
@@ -67,7 +69,7 @@ async def _close(request: web.Request) -> web.StreamResponse:
 
 
 async def _hang(request: web.Request) -> web.StreamResponse:
-    await asyncio.sleep(3600)
+    await request.app[END].wait()
     return web.Response()
 
 

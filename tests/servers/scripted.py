@@ -22,7 +22,7 @@ from aiohttp import web
 from tests.servers import wire
 from tests.servers.embeddings import embedding
 from tests.servers.exchange import Asked, Responder, Said, count_tokens, plain_responder
-from tests.servers.faults import CHANGES, ENDS
+from tests.servers.faults import CHANGES, END, ENDS
 
 OLLAMA_VERSION = "0.17.4"
 
@@ -125,6 +125,7 @@ class ScriptedServer:
         self._end = asyncio.Event()
         self._in_flight = 0
         app = web.Application(client_max_size=2**26)
+        app[END] = self._end
         app.add_routes(
             [
                 web.get("/api/version", self._version),

