@@ -1,0 +1,63 @@
+"""Guards for every test: no network beyond loopback, a Prefect home and a root of its own."""
+
+from __future__ import annotations
+
+import ipaddress
+import os
+import socket
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+# Subprocesses inherit these: whatever leaves the machine goes to a port where nothing listens.
+_DEAD_PROXY = "http://127.0.0.1:9"
+os.environ.update(
+    {
+        "http_proxy": _DEAD_PROXY,
+        "https_proxy": _DEAD_PROXY,
+        "HTTP_PROXY": _DEAD_PROXY,
+        "HTTPS_PROXY": _DEAD_PROXY,
+        "no_proxy": "127.0.0.1,localhost,::1",
+        "NO_PROXY": "127.0.0.1,localhost,::1",
+        "HF_HUB_OFFLINE": "1",
+        "PREFECT_HOME": tempfile.mkdtemp(prefix="adage-prefect-"),
+    }
+)
+for name in ("OLLAMA_HOST", "PREFECT_API_URL"):
+    os.environ.pop(name, None)
+
+_connect = socket.socket.connect
+
+
+def _guarded_connect(self: socket.socket, address: Any) -> None:
+    if self.family in (socket.AF_INET, socket.AF_INET6):
+        host = address[0]
+        local = host == "localhost" or ipaddress.ip_address(host.split("%")[0]).is_loopback
+        if not local:
+            raise AssertionError(f"a test tried to reach {address}: tests reach loopback only")
+    _connect(self, address)
+
+
+@pytest.fixture(autouse=True, scope="session")
+def _loopback_only() -> Iterator[None]:
+    socket.socket.connect = _guarded_connect  # type: ignore[method-assign, assignment]
+    yield
+    socket.socket.connect = _connect  # type: ignore[method-assign]
+
+
+@pytest.fixture(scope="session")
+def project() -> Path:
+    """The checkout the tests run in."""
+    return Path(__file__).resolve().parents[1]
+
+
+@pytest.fixture(scope="session")
+def realdata(project: Path) -> Path:
+    """The folder of public data files, or a skip that says why."""
+    folder = Path(os.environ.get("ADAGE_REALDATA", project.parent / "shared" / "data"))
+    if not folder.is_dir():
+        pytest.skip(f"the public data files are not at {folder}; set ADAGE_REALDATA")
+    return folder
