@@ -21,6 +21,7 @@ Rule = Literal["paper", "balanced"]
 
 Numbers = npt.NDArray[np.int64]
 Mask = npt.NDArray[np.bool_]
+Levels = npt.NDArray[np.int8]
 Hashes = npt.NDArray[np.uint64]
 
 _BLOCK = 512
@@ -142,7 +143,7 @@ class _Key:
         if self.first is not None:
             self.second = self._most_similar(self._outside(self.first))
 
-    def choice(self, levels: Numbers) -> Choice:
+    def choice(self, levels: Levels) -> Choice:
         """The three distractors; of the rows that can be third, those on the lowest level are wanted."""
         if self.first is None:
             return self._rejected(SAME_CLUSTER, self.home)
@@ -185,7 +186,7 @@ class _Key:
                 left[tied] = -np.inf
             rounds += 1
 
-    def _first_by_hash(self, scope: Mask, levels: Numbers) -> int | None:
+    def _first_by_hash(self, scope: Mask, levels: Levels) -> int | None:
         """The allowed row of the scope on the lowest level, the first in hash order."""
         rows = np.flatnonzero(self.allowed & scope)
         level_of = levels[rows]
@@ -223,13 +224,14 @@ class _Key:
         return Choice((), (), -1, f"no_{role}_candidate", numbers)
 
 
-def _any(texts: Vectors, similar: Vectors, keys: Sequence[_Key]) -> Iterator[Numbers]:
+def _any(texts: Vectors, similar: Vectors, keys: Sequence[_Key]) -> Iterator[Levels]:
     """The paper's rule: one third option is as good as another."""
+    alike = np.zeros(len(texts), dtype=np.int8)
     for _ in keys:
-        yield np.zeros(len(texts), dtype=np.int64)
+        yield alike
 
 
-def _balanced(texts: Vectors, similar: Vectors, keys: Sequence[_Key]) -> Iterator[Numbers]:
+def _balanced(texts: Vectors, similar: Vectors, keys: Sequence[_Key]) -> Iterator[Levels]:
     """How far the key's medoid rank with each third option is from the rank that was dealt to the key.
 
     Distractors are chosen around the key, so it tends to be the options' medoid: a shortcut. Dealing ranks
@@ -240,17 +242,18 @@ def _balanced(texts: Vectors, similar: Vectors, keys: Sequence[_Key]) -> Iterato
     seconds = [key.row if key.second is None else key.second for key in keys]
     to_first, to_second = texts[firsts] @ texts.T, texts[seconds] @ texts.T
     for at, key in enumerate(keys):
-        third = (similar[at], to_first[at], to_second[at])
-        key_first, key_second, both = third[0][firsts[at]], third[0][seconds[at]], third[1][seconds[at]]
-        of_key = key_first + key_second + third[0]
-        ranks = (key_first + both + third[1] > of_key).astype(np.int64)
-        ranks += key_second + both + third[2] > of_key
-        ranks += third[1] + third[2] > key_first + key_second
-        yield np.abs(ranks - key.dealt)
+        to_key = similar[at]
+        key_first, key_second, both = to_key[firsts[at]], to_key[seconds[at]], to_first[at, seconds[at]]
+        # The key's summed similarity against that of the first, the second and the third distractor.
+        ranks = (to_first[at] - to_key > key_second - both).view(np.int8)
+        ranks += (to_second[at] - to_key > key_first - both).view(np.int8)
+        ranks += (to_first[at] + to_second[at] > key_first + key_second).view(np.int8)
+        ranks -= np.int8(key.dealt)
+        yield np.abs(ranks, out=ranks)
 
 
 # For each key a level of every row of the pool; of the rows on the lowest level the first by hash is taken.
-_RULES: dict[Rule, Callable[[Vectors, Vectors, Sequence[_Key]], Iterator[Numbers]]] = {
+_RULES: dict[Rule, Callable[[Vectors, Vectors, Sequence[_Key]], Iterator[Levels]]] = {
     "paper": _any,
     "balanced": _balanced,
 }
