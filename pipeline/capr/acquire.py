@@ -33,7 +33,7 @@ def acquire(seeds: Sequence[Mapping[str, str]], language: Language, params: Acqu
     by_key: dict[str, str] = {}
     variant_of = {row["proverb_id"]: row["variant_of"] for row in seeds}
     for row in seeds:
-        facts = language.analyse(row["text"])
+        facts = language.analyse(row["text"], params.script_share)
         reason, numbers = _objection(row, facts.key, facts.verdict.script_share, by_key, params)
         if reason:
             rejected.append(Rejection(row["proverb_id"], reason, {"text": row["text"], **numbers}))
@@ -61,7 +61,8 @@ def acquire(seeds: Sequence[Mapping[str, str]], language: Language, params: Acqu
         counts = f"{len(seeds)} seed rows, {len(rows)} usable, {selected} within the limit"
         raise SeedError(
             f"too few proverbs: {counts}; at least {params.least} are needed. Add rows to "
-            f"seeds/{language.code}/proverbs.csv (adage seeds import FILE --lang {language.code}) or raise the limit"
+            f"seeds/{language.code}/proverbs.csv (adage seeds import FILE --lang {language.code}) "
+            "or raise the limit"
         )
     stood_in = sum(row["selected"] and row["meaning_from"] == "en" for row in rows)
     facts_out = {

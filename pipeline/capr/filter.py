@@ -54,7 +54,7 @@ def filter(
     rejected: list[Rejection] = []
     kept_of: dict[str, list[int]] = defaultdict(list)
     for i, row in enumerate(rows):
-        facts = language.analyse(row["text"])
+        facts = language.analyse(row["text"], params.script_share)
         measured = {
             "words": facts.word_count,
             "script_share": facts.verdict.script_share,

