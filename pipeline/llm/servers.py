@@ -33,7 +33,8 @@ def ollama_info(address: str, model: str) -> OllamaInfo:
 
     Raises PrerequisiteError when nothing answers at the address or the model is not pulled.
     """
-    client = ollama.Client(host=address, timeout=_SECONDS)
+    # No proxy of the environment: chat calls go straight to the server, so what is asked first must too.
+    client = ollama.Client(host=address, timeout=_SECONDS, trust_env=False)
     try:
         version = (
             httpx.get(f"{address}/api/version", timeout=_SECONDS, trust_env=False).raise_for_status().json()

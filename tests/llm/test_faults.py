@@ -93,7 +93,7 @@ def test_a_call_that_never_succeeds_is_quarantined_and_the_run_goes_on(
     assert [a.status for a in answers] == [status if i == 3 else Status.OK for i in range(6)]
     assert not answers[3].status.lasting
     assert answers[3].why
-    server._when.clear()
+    server.heal()
     again = make_chat(chat={"timing": IMPATIENT})
     assert tokens(again.ask(token_asks(6))) == [str(i) for i in range(6)]
     assert (again.counts.made, again.counts.reused) == (1, 5)

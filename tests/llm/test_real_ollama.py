@@ -33,12 +33,12 @@ PATIENT = Timing(call=120, first_call=240, patience=120)
 def chat(real_ollama: RealOllama, tmp_path: Path) -> Any:
     """A chat on the real server; options by name, ``settings`` for the chat itself."""
 
-    def make(settings: dict[str, Any] | None = None, **options: Any) -> LedgerChat:
+    def make(
+        settings: dict[str, Any] | None = None, ledger: str = "ledger.sqlite", **options: Any
+    ) -> LedgerChat:
         chosen = ChatOptions(**{"temperature": 0.8, "max_tokens": 64, "num_ctx": 512, **options})
         model = ollama_model("real", CHAT_MODEL, [real_ollama.address], slots=4)
-        return LedgerChat(
-            model, chosen, Ledger(tmp_path / "ledger.sqlite"), **{"timing": PATIENT, **(settings or {})}
-        )
+        return LedgerChat(model, chosen, Ledger(tmp_path / ledger), **{"timing": PATIENT, **(settings or {})})
 
     return make
 
@@ -86,12 +86,11 @@ def test_each_of_four_at_once_gets_its_own_answer(chat: Any) -> None:
     assert [answer.value and answer.value["token"] for answer in answers] == [f"t{i}" for i in range(16)]
 
 
-def test_one_seed_gives_one_text_and_another_another(chat: Any, tmp_path: Path) -> None:
+def test_one_seed_gives_one_text_and_another_another(chat: Any) -> None:
     ask = [Ask("row", (Message("user", "Tell a story."),))]
     texts = []
     for number, run_seed in enumerate((1, 1, 2)):
-        again = chat({}, run_seed=run_seed, max_attempts=1)
-        again._ledger = Ledger(tmp_path / f"{number}.sqlite")
+        again = chat(ledger=f"{number}.sqlite", run_seed=run_seed, max_attempts=1)
         texts.append(again.ask(ask)[0].replies[0].content)
     assert texts[0] == texts[1] != texts[2]
 

@@ -52,6 +52,11 @@ _EMBEDDING_FILES = (
 )
 
 
+# A killed test run leaves no server behind (Linux; elsewhere it has to be ended by hand).
+_SETPRIV = shutil.which("setpriv")
+_DIES_WITH_US = (_SETPRIV, "--pdeathsig", "TERM") if _SETPRIV else ()
+
+
 class RealOllama:
     """One server; ``stop`` and ``start`` as often as a test likes, always on the same port."""
 
@@ -81,7 +86,7 @@ class RealOllama:
         with (self._folder / "server.log").open("ab") as log:
             # A session of its own: its model runners are ended with it.
             self._process = subprocess.Popen(
-                [self._binary, "serve"],
+                [*_DIES_WITH_US, self._binary, "serve"],
                 env=self._environment,
                 stdout=log,
                 stderr=log,

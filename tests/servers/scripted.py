@@ -97,6 +97,11 @@ class ScriptedServer:
         """Let chat calls whose messages hold ``text`` meet a fault, so many times."""
         self._when[text] = (fault, times)
 
+    def heal(self) -> None:
+        """No more faults."""
+        self._next.clear()
+        self._when.clear()
+
     def start(self) -> ScriptedServer:
         """Start, or start again on the same port."""
         self._up.clear()
