@@ -98,10 +98,10 @@ def _report(result: Imported, table: Path, rejects: Path) -> None:
         typer.echo(f"  {sum(r.reason == reason for r in result.rejected)} rows {reason}")
     for line in result.merged:
         typer.echo(f"  two meanings kept for {line}")
-    for rejection in result.rejected:
-        if rejection.reason == "conflict":
-            places = " and ".join(rejection.numbers["places"])
-            typer.echo(f"  different meanings, not taken: {rejection.numbers['text']}: {places}")
+    conflicts = [r.numbers for r in result.rejected if r.reason == "conflict"]
+    # Each row of a conflict is a rejection of its own; the person reads of the proverb once.
+    for line in dict.fromkeys(f"{c['text']}: {' and '.join(c['places'])}" for c in conflicts):
+        typer.echo(f"  different meanings, not taken: {line}")
     for line in result.variants:
         typer.echo(f"  probable variant, shares its split: {line}")
     if result.stood_in:
