@@ -135,7 +135,7 @@ class _Round:
         schemas = Schemas()
         self._jobs = [Job(ask, self._options, self._model.identity, schemas.get(ask.schema)) for ask in asks]
         self._brake = Brake(chat._limits, chat._stop)
-        self._done = self._reused = self._tokens = self._made = 0
+        self._done = self._reused = self._tokens = 0
         self._groups: dict[str, list[Job]] = {}
         self._queue: deque[str] = deque()
         self._came: asyncio.Queue[tuple[list[Job], Reply | Failure]] = asyncio.Queue()
@@ -208,7 +208,7 @@ class _Round:
         drain_until: float | None = None
         while pending:
             done, pending = await asyncio.wait(
-                {*pending, judge}, timeout=0.2, return_when=asyncio.FIRST_EXCEPTION
+                {*pending, judge}, timeout=0.2, return_when=asyncio.FIRST_COMPLETED
             )
             for task in done:
                 task.result()
