@@ -2,7 +2,7 @@
 
 What it replies depends on messages, schema and seed only. In a process of its own:
 ``python -m tests.servers.scripted --port N``; such a server is told of faults with ``POST /_script``
-(``{"next": [...], "when": {"text": "fault"}}``) and tells its calls with ``GET /_script``.
+(``{"next": [...], "when": {"text": "fault"}, "busy_seconds": 2}``) and tells its calls with ``GET /_script``.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ import argparse
 import asyncio
 import hashlib
 import threading
+import time
 from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -69,6 +70,7 @@ class ScriptedServer:
         self.requests: list[Recorded] = []
         self.busiest = 0
         self._port = port
+        self._busy_until = 0.0
         self._in_flight = 0
         self._next: deque[str] = deque()
         self._when: dict[str, tuple[str, int]] = {}
@@ -96,6 +98,10 @@ class ScriptedServer:
     def fail_when(self, text: str, fault: str, times: int = 1_000_000) -> None:
         """Let chat calls whose messages hold ``text`` meet a fault, so many times."""
         self._when[text] = (fault, times)
+
+    def busy_for(self, seconds: float) -> None:
+        """Answer every chat call with 503 for a while."""
+        self._busy_until = time.monotonic() + seconds
 
     def heal(self) -> None:
         """No more faults."""
@@ -174,7 +180,7 @@ class ScriptedServer:
             return web.json_response({"error": f"model '{body['model']}' not found"}, status=404)
         if not asked.messages:
             return web.json_response(protocol.answer(body, Said("", finish="load"), False))
-        if self._in_flight > self.most_at_once:
+        if self._in_flight > self.most_at_once or time.monotonic() < self._busy_until:
             fault = "busy"
         if fault in ENDS:
             return await ENDS[fault](request)
@@ -243,6 +249,7 @@ class ScriptedServer:
     async def _script(self, request: web.Request) -> web.Response:
         told = await request.json()
         self.fail_next(*told.get("next", []))
+        self.busy_for(told.get("busy_seconds", 0))
         for text, fault in told.get("when", {}).items():
             self.fail_when(text, fault)
         return web.json_response({})
