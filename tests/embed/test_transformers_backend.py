@@ -10,7 +10,6 @@ import pytest
 
 from pipeline.embed.transformers_backend import SentenceTransformers
 from pipeline.errors import PrerequisiteError
-from tests.servers.needed import unavailable
 from tests.servers.real_ollama import minilm_folder
 
 COMMIT = "0123456789abcdef0123456789abcdef01234567"
@@ -20,7 +19,7 @@ REPOSITORY = Path(__file__).parents[2]
 @pytest.fixture(scope="module")
 def embedder() -> SentenceTransformers:
     if find_spec("sentence_transformers") is None:
-        unavailable("sentence-transformers is not installed: pip install 'adage[transformers]'")
+        pytest.skip("sentence-transformers is not installed: pip install 'adage[transformers]'")
     return SentenceTransformers(str(minilm_folder()))
 
 
