@@ -178,9 +178,10 @@ def test_a_broken_server_is_set_aside_and_tried_again(
     assert tokens(chat.ask(token_asks(60))) == [str(i) for i in range(60)]
     assert len(server.chats) == 60
     other_server.start()
-    asks = token_asks(300)
-    assert tokens(chat.ask(asks)) == [str(i) for i in range(300)]
-    assert len(other_server.chats) > 20
+    asks = token_asks(900)
+    assert tokens(chat.ask(asks)) == [str(i) for i in range(900)]
+    # Back-off has jitter: how soon it is tried again is chance, that it is tried again is not.
+    assert len(other_server.chats) >= 1
 
 
 def test_servers_with_different_digests_of_a_model_are_refused(
