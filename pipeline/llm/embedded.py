@@ -77,7 +77,9 @@ class EmbeddedServer:
                 f"of memory: lower num_ctx ({self._num_ctx}) or parallel ({self._parallel}) in the profile"
             ) from error
         address = str(self._server.listening_address).rstrip("/")
-        return Endpoint(address, self._parallel, server=f"{_ENGINE} {version(_ENGINE)}", api_key=key)
+        # The model was loaded before the server listened: the first call needs no more care than any other.
+        server = f"{_ENGINE} {version(_ENGINE)}"
+        return Endpoint(address, self._parallel, server=server, api_key=key, warm=True)
 
 
 def embedded_model(name: str, server: EmbeddedServer) -> ServedModel:

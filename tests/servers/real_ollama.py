@@ -52,9 +52,9 @@ _EMBEDDING_FILES = (
 )
 
 
-# A killed test run leaves no server behind (Linux; elsewhere it has to be ended by hand).
-_SETPRIV = shutil.which("setpriv")
-_DIES_WITH_US = (_SETPRIV, "--pdeathsig", "TERM") if _SETPRIV else ()
+# The shell waits for a line that never comes: when the test run dies, however, its pipe closes and so the
+# server is ended too.
+_WITH_US = ("sh", "-c", '"$@" & read -r _; kill $!', "sh")
 
 
 class RealOllama:
@@ -86,8 +86,9 @@ class RealOllama:
         with (self._folder / "server.log").open("ab") as log:
             # A session of its own: its model runners are ended with it.
             self._process = subprocess.Popen(
-                [*_DIES_WITH_US, self._binary, "serve"],
+                [*_WITH_US, self._binary, "serve"],
                 env=self._environment,
+                stdin=subprocess.PIPE,
                 stdout=log,
                 stderr=log,
                 cwd=self._folder,
@@ -109,6 +110,8 @@ class RealOllama:
         with suppress(ProcessLookupError):
             os.killpg(self._process.pid, how)
         self._process.wait(30)
+        assert self._process.stdin
+        self._process.stdin.close()
 
     def create_chat_model(self) -> None:
         """Make the chat model from the packaged weights."""
