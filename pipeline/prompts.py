@@ -5,12 +5,13 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from typing import Any, Literal
 
 import jsonschema
 import yaml
-from jinja2 import StrictUndefined, TemplateError, meta
+from jinja2 import StrictUndefined, Template, TemplateError, meta
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 from pydantic import BaseModel, ConfigDict, ValidationError
 
@@ -70,6 +71,12 @@ class Prompt:
     front: FrontMatter
     parts: tuple[tuple[str, str], ...]
 
+    @cached_property
+    def _templates(self) -> list[tuple[str, Template]]:
+        """Compiled once: a stage renders one prompt thousands of times."""
+        environment = _environment()
+        return [(role, environment.from_string(text)) for role, text in self.parts]
+
     @property
     def digest(self) -> str:
         """Digest of everything that reaches the model; layout of the front matter does not count."""
@@ -88,11 +95,9 @@ class Prompt:
                 f"{self.path}: takes {sorted(wanted)}; missing {sorted(wanted - given)}, "
                 f"unknown {sorted(given - wanted)}"
             )
-        environment = _environment()
         try:
             return tuple(
-                Message(role, environment.from_string(text).render(**values).strip())
-                for role, text in self.parts
+                Message(role, template.render(**values).strip()) for role, template in self._templates
             )
         except TemplateError as error:
             raise ConfigError(f"{self.path}: {error}") from error

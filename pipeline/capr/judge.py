@@ -41,6 +41,7 @@ def judge(
     meanings = {row["proverb_id"]: row["meaning"] for row in proverbs.to_pylist()}
     asked = items.to_pylist()
     rows: list[dict[str, Any]] = []
+    lasting = True
     for seat in judges:
         asks = [
             Ask(
@@ -62,10 +63,10 @@ def judge(
             for item in asked
         ]
         answers = seat.chat.ask(asks)
+        lasting = lasting and all(a.status.lasting for a in answers)
         rows += [_row(item, seat, answer) for item, answer in zip(asked, answers, strict=True)]
-    return StageResult(
-        rows, [], len(asked) * len(judges), {"judges": [f"{s.name}: {s.chat.name}" for s in judges]}
-    )
+    facts = {"judges": [f"{s.name}: {s.chat.name}" for s in judges]}
+    return StageResult(rows, [], len(asked) * len(judges), facts, lasting=lasting)
 
 
 def _row(item: dict[str, Any], seat: Judge, answer: Answer) -> dict[str, Any]:

@@ -50,7 +50,8 @@ def label(proverbs: pa.Table, chat: Chat, prompt: Prompt, params: LabelParams) -
     ]
     rows: list[dict[str, Any]] = []
     rejected: list[Rejection] = []
-    for answer in chat.ask(asks):
+    answers = chat.ask(asks)
+    for answer in answers:
         if answer.ok:
             raw = answer.value["theme"]
             rows.append({"proverb_id": answer.row_id, "label": normalise(raw), "label_raw": raw})
@@ -58,7 +59,8 @@ def label(proverbs: pa.Table, chat: Chat, prompt: Prompt, params: LabelParams) -
             rejected.append(
                 Rejection(answer.row_id, f"reply_{answer.status}", {"why": answer.why}, answer.raw)
             )
-    return StageResult(rows, rejected, len(asked), {"distinct_labels": len({r["label"] for r in rows})})
+    facts = {"distinct_labels": len({r["label"] for r in rows})}
+    return StageResult(rows, rejected, len(asked), facts, lasting=all(a.status.lasting for a in answers))
 
 
 def normalise(theme: str) -> str:

@@ -45,7 +45,8 @@ def name_clusters(clusters: pa.Table, chat: Chat, prompt: Prompt, params: NameCl
     ]
     rows: list[dict[str, Any]] = []
     rejected: list[Rejection] = []
-    for cluster, answer in zip(shown, chat.ask(asks), strict=True):
+    answers = chat.ask(asks)
+    for cluster, answer in zip(shown, answers, strict=True):
         if answer.ok:
             rows.append(
                 {
@@ -59,4 +60,4 @@ def name_clusters(clusters: pa.Table, chat: Chat, prompt: Prompt, params: NameCl
             rejected.append(
                 Rejection(answer.row_id, f"reply_{answer.status}", {"why": answer.why}, answer.raw)
             )
-    return StageResult(rows, rejected, len(members))
+    return StageResult(rows, rejected, len(members), lasting=all(a.status.lasting for a in answers))

@@ -68,7 +68,8 @@ def scenarios(
     ]
     rows: list[dict[str, Any]] = []
     rejected: list[Rejection] = []
-    for answer in chat.ask(asks):
+    answers = chat.ask(asks)
+    for answer in answers:
         proverb_id, slot = answer.row_id.rsplit(".", 1)
         if answer.ok:
             text = " ".join(answer.value["scenario"].split())
@@ -79,7 +80,9 @@ def scenarios(
             rejected.append(
                 Rejection(answer.row_id, f"reply_{answer.status}", {"why": answer.why}, answer.raw)
             )
-    return StageResult(rows, rejected, len(asks), {"domains": list(domains)})
+    return StageResult(
+        rows, rejected, len(asks), {"domains": list(domains)}, lasting=all(a.status.lasting for a in answers)
+    )
 
 
 def unusable(text: str, examples: list[frozenset[str]], params: ScenarioParams) -> str | None:

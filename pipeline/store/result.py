@@ -19,9 +19,13 @@ class Rejection:
 
 @dataclass(frozen=True)
 class StageResult:
-    """The outcome of a stage; ``expected`` must equal kept plus rejected. ``facts`` goes to the manifest."""
+    """The outcome of a stage; ``expected`` must equal kept plus rejected. ``facts`` goes to the manifest.
+
+    ``lasting`` is false when a row was lost to a server that was away: a later build tries again.
+    """
 
     rows: list[dict[str, Any]]
     rejected: list[Rejection]
     expected: int
     facts: Mapping[str, Any] = field(default_factory=dict)
+    lasting: bool = True

@@ -62,13 +62,16 @@ def schema_digest(stage: str) -> str:
 
 
 def find(folder: Path, stage: str, parts: KeyParts) -> StageRef | None:
-    """The artifact under this key when it is whole, else None: torn or altered files count as absent."""
+    """The artifact under this key when it is whole, else None.
+
+    Torn or altered files count as absent, and so does one that lost rows to a server that was away.
+    """
     key = stage_key(parts)
     place = folder / stage / key
     try:
         manifest = json.loads((place / _MANIFEST).read_text(encoding="utf-8"))
         whole = all(digest_file(place / name) == manifest["files"][name] for name in _FILES)
-        if not whole or manifest["key"] != key:
+        if not whole or manifest["key"] != key or not manifest["lasting"]:
             return None
         return _ref(place, manifest, cached=True)
     except (OSError, ValueError, KeyError, TypeError):
@@ -107,6 +110,7 @@ def build(folder: Path, stage: str, parts: KeyParts, run: Callable[[], StageResu
         "rejected": rejected.num_rows,
         "reasons": dict(sorted(reasons.items())),
         "facts": dict(result.facts),
+        "lasting": result.lasting,
         "seconds": round(time.monotonic() - start, 3),
     }
     write_json(place / _MANIFEST, manifest)
