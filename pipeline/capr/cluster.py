@@ -58,6 +58,7 @@ def cluster(labels: pa.Table, embedder: Embedder, params: ClusterParams) -> Stag
         "k": found.k,
         "k_searched": [searched.low, searched.high],
         "k_note": searched.note,
+        "k_skipped_for_lack_of_other_clusters": found.skipped,
         "silhouettes": [
             {"k": s.k, "weighted": s.weighted, "unweighted": s.unweighted, "why": s.why} for s in found.scores
         ],

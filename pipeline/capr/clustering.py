@@ -25,6 +25,10 @@ _BYTES = 8
 _TIE = 1e-9
 
 
+_STRANGERS = 2
+"""Distractors of an item that come from other clusters: the near-match and the random one."""
+
+
 @dataclass(frozen=True)
 class KRange:
     """The k that are searched, both ends included; ``note`` says where the paper's range was narrowed."""
@@ -46,11 +50,12 @@ class KScore:
 
 @dataclass(frozen=True)
 class KSearch:
-    """The chosen k, each label's cluster under it, and the scores of every k searched."""
+    """The chosen k, each label's cluster under it, the scores of every k searched, and the k skipped."""
 
     k: int
     clusters: Labels
     scores: list[KScore]
+    skipped: list[int]
 
 
 def k_range(n_proverbs: int, n_labels: int, setting: Literal["paper", "adapted"]) -> KRange:
@@ -115,6 +120,9 @@ def search_k(vectors: npt.NDArray[Any], weights: Sequence[int], k_low: int, k_hi
     and summed once, by the clusters of the finest cut, of which all coarser clusters are unions. Ties go to
     the smaller k. The weighted silhouette is the mean of the labels' silhouettes (Rousseeuw 1987) weighted
     by ``weights``. Clusters are numbered by their first label, in the order given.
+
+    A k under which some cluster leaves fewer than two proverbs outside is skipped while another is to be had:
+    an item needs two distractors from other clusters, so that cluster's proverbs could have none.
     """
     ks = list(range(k_low, k_high + 1))
     distances = pdist(np.ascontiguousarray(vectors, dtype=np.float64))
@@ -123,11 +131,17 @@ def search_k(vectors: npt.NDArray[Any], weights: Sequence[int], k_low: int, k_hi
     sums = _sums_by_cluster(distances, finest)
     share = np.asarray(weights, dtype=np.float64)
     scores = [_score(sums, finest, cuts[:, column], k, share) for column, k in enumerate(ks)]
-    best = 0
-    for i, score in enumerate(scores):
-        if _value(score) > _value(scores[best]) + _TIE:
+    able = [
+        i for i, s in enumerate(scores) if s.weighted is not None and _leaves_strangers(cuts[:, i], share)
+    ]
+    usable = able or list(range(len(ks)))
+    best = usable[0]
+    for i in usable[1:]:
+        if _value(scores[i]) > _value(scores[best]) + _TIE:
             best = i
-    return KSearch(ks[best], _renumber(cuts[:, best]), scores)
+    return KSearch(
+        ks[best], _renumber(cuts[:, best]), scores, [k for i, k in enumerate(ks) if i not in usable]
+    )
 
 
 def centroids(vectors: npt.NDArray[Any], clusters: Labels, weights: Sequence[int]) -> Array:
@@ -193,6 +207,12 @@ def _renumber(clusters: Labels) -> Labels:
     for cluster in clusters.tolist():
         order.setdefault(cluster, len(order))
     return np.array([order[c] for c in clusters.tolist()], dtype=np.int64)
+
+
+def _leaves_strangers(clusters: Labels, share: Array) -> bool:
+    """Whether every cluster leaves at least two proverbs outside."""
+    carried = np.bincount(clusters, weights=share)
+    return bool(share.sum() - carried.max() >= _STRANGERS)
 
 
 def _value(score: KScore) -> float:

@@ -115,6 +115,20 @@ def test_range_of_k(proverbs: int, labels: int, setting: str, expected: KRange) 
     assert k_range(proverbs, labels, setting) == expected  # type: ignore[arg-type]
 
 
+def test_a_cut_that_leaves_no_strangers_is_skipped_while_another_is_to_be_had() -> None:
+    # One outlier: the best silhouette is at k = 2, but then nobody but the outlier is in another cluster.
+    vectors = _unit([[1, 0], [1, 0.1], [1, 0.2], [1, 0.3], [-1, 0]])
+    found = search_k(vectors, [1] * 5, 2, 3)
+    assert (found.k, found.skipped) == (3, [2])
+    assert found.clusters.tolist() == [0, 0, 1, 1, 2]
+    weighted = {score.k: score.weighted or 0 for score in found.scores}
+    assert weighted[2] > 0.7 > 0.4 > weighted[3]
+    # A second proverb on the outlier's label is a second stranger.
+    assert search_k(vectors, [1, 1, 1, 1, 2], 2, 3).skipped == []
+    # Nothing else to be had: the only k is taken.
+    assert search_k(vectors, [1] * 5, 2, 2).k == 2
+
+
 def test_fewer_than_four_labels_stop_the_stage_with_counts() -> None:
     with pytest.raises(StageError, match="3 distinct theme labels for 12 proverbs"):
         k_range(12, 3, "adapted")
