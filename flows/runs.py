@@ -51,8 +51,11 @@ def finish_run(
 ) -> Summary:
     """Write dataset and rejected tables, then the manifest last."""
     items = stages["curate"].table()
+    # The file itself must say what it is: it travels without its folder.
+    notices = {"notices": "\n".join(details["notices"])}
     for split in SPLITS:
-        write_table(folder / "dataset" / f"{split}.parquet", items.filter(pc.equal(items["split"], split)))
+        part = items.filter(pc.equal(items["split"], split)).replace_schema_metadata(notices)
+        write_table(folder / "dataset" / f"{split}.parquet", part)
     rejected = pa.concat_tables([ref.rejected_table() for ref in stages.values()])
     write_table(folder / "rejected.parquet", rejected)
     manifest = {

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from types import TracebackType
 from typing import TYPE_CHECKING
 
@@ -34,6 +35,7 @@ class Screen:
         )
         self._task = self._progress.add_task("", total=None, counts="")
         self._stage = ""
+        self._began = time.monotonic()
 
     def __enter__(self) -> Screen:
         self._progress.start()
@@ -57,11 +59,14 @@ class Screen:
     def begin_stage(self, stage: str) -> None:
         """A stage starts."""
         self._stage = stage
+        self._began = time.monotonic()
         self._progress.reset(self._task, total=None, description=self._label(stage), counts="")
 
     def advance(self, done: int, total: int, detail: str) -> None:
-        """So many of so many asks of the running stage are answered; ``detail`` is rate and time left."""
-        self._progress.update(self._task, completed=done, total=total, counts=f"{done}/{total} {detail}")
+        """So many of so many asks of the running stage are answered; ``detail`` is tokens and time left."""
+        rate = 60 * done / max(time.monotonic() - self._began, 1e-3)
+        counts = f"{done}/{total} {rate:.0f}/min {detail}"
+        self._progress.update(self._task, completed=done, total=total, counts=counts)
 
     def finish_stage(self, ref: StageRef) -> None:
         """A stage is done."""

@@ -12,6 +12,10 @@ from typing import Any
 
 import pytest
 
+from tests.servers.real_ollama import real_ollama
+
+__all__ = ["real_ollama"]  # a fixture of the whole session: one server, one pair of models
+
 # Subprocesses inherit these: whatever leaves the machine goes to a port where nothing listens.
 _DEAD_PROXY = "http://127.0.0.1:9"
 os.environ.update(

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from statistics import fmean
 from typing import Any
 
-from pipeline.capr.judge import RUBRICS
+from pipeline.capr.rubrics import RUBRICS
 
 LEAST_MEAN = 3.0
 """Mean below which a rubric flags an item (ADAGE paper, section 3.5)."""

@@ -8,13 +8,12 @@ from typing import Any
 
 import pyarrow as pa
 
+from pipeline.capr.rubrics import RUBRICS
 from pipeline.language.language import Language
 from pipeline.llm.interface import Answer, Ask, Chat
 from pipeline.params import Params
 from pipeline.prompts import Prompt
 from pipeline.store.result import StageResult
-
-RUBRICS = ("faithfulness", "naturalness", "distractors")
 
 
 class JudgeParams(Params):

@@ -9,10 +9,8 @@ from pipeline.embed.ollama_backend import OllamaEmbedder
 from pipeline.errors import PrerequisiteError
 from tests.servers.embeddings import embedding
 from tests.servers.postgres import free_port
-from tests.servers.real_ollama import CHAT_MODEL, EMBEDDING_MODEL, RealOllama, real_ollama
+from tests.servers.real_ollama import CHAT_MODEL, EMBEDDING_MODEL, RealOllama
 from tests.servers.scripted import ScriptedServer
-
-__all__ = ["real_ollama"]
 
 
 @pytest.fixture

@@ -72,6 +72,8 @@ def test_rows_are_conserved_and_items_are_sound(built: Path) -> None:
         for name in ("train", "validation", "test")
     )
     assert saved == len(items)
+    metadata = pq.read_schema(summary.folder / "dataset" / "train.parquet").metadata
+    assert metadata[b"notices"].startswith(b"TEST: scripted replies.\nDRAFT: 12 of 12 proverbs")
 
 
 def test_every_judge_rated_every_item(built: Path) -> None:

@@ -13,10 +13,8 @@ from pipeline.llm.ledger import Ledger
 from pipeline.llm.request import ChatOptions
 from pipeline.llm.servers import ollama_model, openai_model
 from pipeline.llm.transport import Timing
-from tests.servers.real_ollama import real_ollama
 from tests.servers.scripted import ScriptedServer
 
-__all__ = ["real_ollama"]  # a fixture: pytest finds it here
 QUICK = Timing(call=5, first_call=10, patience=10, drain=2)
 
 

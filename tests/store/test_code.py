@@ -1,9 +1,11 @@
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 
 import pytest
 
+from pipeline.capr.graph import STAGES
 from pipeline.store.code import code_digest, reached_modules
 
 STAGE = (
@@ -41,3 +43,30 @@ def test_comments_docstrings_layout_and_strangers_do_not(source: Path) -> None:
     assert not _after(source, "helper.py", "# why\n\n" + HELPER)
     assert not _after(source, "stage.py", STAGE.replace("Doc.", "Other words."))
     assert not _after(source, "other.py", "x = 2\n")
+
+
+@pytest.mark.parametrize(
+    ("helper", "stages"),
+    [
+        ("capr/splitting.py", {"curate"}),
+        ("capr/candidates.py", {"distractors"}),
+        ("capr/domains.py", {"scenarios", "distractors"}),
+        ("language/keys.py", {"acquire", "scenarios", "filter", "judge"}),
+        ("embed/cache.py", set()),
+        ("llm/chat.py", set()),
+    ],
+)
+def test_an_edited_helper_misses_exactly_the_stages_that_reach_it(
+    project: Path, tmp_path: Path, helper: str, stages: set[str]
+) -> None:
+    shutil.copytree(project / "pipeline", tmp_path / "pipeline")
+
+    def digests() -> dict[str, str]:
+        return {name: code_digest(function.__module__, tmp_path) for name, function in STAGES.items()}
+
+    before = digests()
+    file = tmp_path / "pipeline" / helper
+    file.write_text(file.read_text(encoding="utf-8") + "\n# a comment\n", encoding="utf-8")
+    assert digests() == before
+    file.write_text(file.read_text(encoding="utf-8") + "\n_EDITED = 1\n", encoding="utf-8")
+    assert {name for name, digest in digests().items() if digest != before[name]} == stages
