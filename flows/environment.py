@@ -12,20 +12,25 @@ _PREFECT_DEFAULTS = {
     "PREFECT_SERVER_ANALYTICS_ENABLED": "false",
     "PREFECT_CLOUD_ENABLE_ORCHESTRATION_TELEMETRY": "false",
     "DO_NOT_TRACK": "1",
-    # The command line says itself what went wrong; Prefect would print the traceback of a user's mistake.
-    "PREFECT_LOGGING_LEVEL": "CRITICAL",
-    "PREFECT_LOGGING_SERVER_LEVEL": "CRITICAL",
     "PREFECT_SERVER_LOG_RETRYABLE_ERRORS": "false",
     "PREFECT_SERVER_DATABASE_TIMEOUT": "60",
 }
 
+_COMMAND_LINE_DEFAULTS = {
+    # The command line says itself what went wrong; Prefect would print the traceback of a user's mistake.
+    # A served deployment has nobody else to say it, so there Prefect's log stays.
+    "PREFECT_LOGGING_LEVEL": "CRITICAL",
+    "PREFECT_LOGGING_SERVER_LEVEL": "CRITICAL",
+}
 
-def configure_prefect() -> None:
-    """Give Prefect the settings a quiet run needs, before it is imported; the user's own settings win.
 
-    prefect.toml is read from the working directory only, so the command line cannot rely on it.
+def configure_prefect(*, command_line: bool) -> None:
+    """Give Prefect the settings a run needs, before it is imported; the user's own settings win.
+
+    prefect.toml is read from the working directory only, so nothing can rely on it.
     """
-    for name, value in _PREFECT_DEFAULTS.items():
+    defaults = _PREFECT_DEFAULTS | (_COMMAND_LINE_DEFAULTS if command_line else {})
+    for name, value in defaults.items():
         os.environ.setdefault(name, value)
 
 

@@ -78,13 +78,8 @@ class Screen:
         """The table of the whole run."""
         self._progress.stop()
         self.console.print(run_table(summary))
-        manifest = summary.manifest
-        splits = ", ".join(f"{name} {count}" for name, count in manifest["splits"].items())
-        calls = manifest["calls"]
-        for line in manifest["notices"]:
+        for line in run_lines(summary):
             self.say(line)
-        self.say(f"{manifest['items']} items ({splits}); {manifest['flagged']} flagged")
-        self.say(f"model calls: {calls['made']} made, {calls['reused']} reused")
         self.say(f"dataset: {summary.folder / 'dataset'}")
         self.say(f"rejected rows: {summary.folder / 'rejected.parquet'}")
 
@@ -92,6 +87,18 @@ class Screen:
     def _label(stage: str) -> str:
         place = list(STAGES).index(stage) + 1
         return f"[{place}/{len(STAGES)}] {stage:<13}"
+
+
+def run_lines(summary: Summary) -> list[str]:
+    """The run's notices, then its items, splits, flags and calls."""
+    manifest = summary.manifest
+    splits = ", ".join(f"{name} {count}" for name, count in manifest["splits"].items())
+    calls = manifest["calls"]
+    return [
+        *manifest["notices"],
+        f"{manifest['items']} items ({splits}); {manifest['flagged']} flagged",
+        f"model calls: {calls['made']} made, {calls['reused']} reused",
+    ]
 
 
 def run_table(summary: Summary) -> Table:

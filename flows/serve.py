@@ -7,7 +7,7 @@ from flows.environment import configure_prefect
 
 def main() -> None:
     """Serve until stopped; `prefect deployment run build-capr/default --param lang=ja` starts a run."""
-    configure_prefect()
+    configure_prefect(command_line=False)
     # Prefect reads its settings when it is imported, so it comes after them.
     from flows.build_capr import build_capr
 

@@ -43,7 +43,7 @@ def capr(
     )
     # A mistake is said at once, not after a minute of starting Prefect.
     with assemble(request, Screen()):
-        configure_prefect()
+        configure_prefect(command_line=True)
     # Prefect reads its settings when it is imported, so it comes after them.
     from flows.started import run_flow
 

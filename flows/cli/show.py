@@ -10,7 +10,7 @@ from rich.console import Console
 
 from flows.cli.options import JsonOption, LangOption, RootOption, open_root
 from flows.runs import load_run
-from flows.screen import run_table
+from flows.screen import run_lines, run_table
 
 app = typer.Typer(help="Show what a finished run made.", no_args_is_help=True)
 
@@ -36,8 +36,6 @@ def capr(
     if as_json:
         typer.echo(json.dumps(summary.as_json, ensure_ascii=False, indent=2))
         return
-    for notice in summary.manifest["notices"]:
-        typer.echo(notice)
     Console(highlight=False).print(run_table(summary))
-    splits = ", ".join(f"{name} {count}" for name, count in summary.manifest["splits"].items())
-    typer.echo(f"{summary.manifest['items']} items ({splits}); {summary.manifest['flagged']} flagged")
+    for line in run_lines(summary):
+        typer.echo(line)
