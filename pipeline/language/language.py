@@ -165,8 +165,3 @@ class Language:
 def load_language(path: Path, identifier: Identifier | None = None) -> Language:
     """The language whose file this is; its code is the folder's name. ConfigError names file and field."""
     return Language(path.resolve().parent.name, load_spec(path), identifier)
-
-
-def list_languages(seed_root: Path) -> list[str]:
-    """Codes of the languages that have a file under ``seed_root``, in alphabetical order."""
-    return sorted(file.parent.name for file in seed_root.glob("*/language.yaml"))

@@ -1,4 +1,4 @@
-"""An embedder for tests: character n-gram profiles, hashed into a fixed number of dimensions."""
+"""The scripted server's embeddings, without the server."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ from collections.abc import Sequence
 import numpy as np
 
 from pipeline.embed.interface import Vectors
-from pipeline.hashing import stable_hash
+from tests.servers.embeddings import embedding
 
 WINDOW = 2000
 
 
 class HashEmbedder:
-    """Deterministic unit vectors; texts that share trigrams are near each other. Records what it embedded."""
+    """Deterministic unit vectors; texts that share n-grams are near each other. Records what it embedded."""
 
     def __init__(self, dimension: int = 64) -> None:
         self.dimension = dimension
@@ -23,14 +23,8 @@ class HashEmbedder:
 
     def embed(self, texts: Sequence[str]) -> Vectors:
         self.embedded += texts
-        vectors = np.zeros((len(texts), self.dimension), dtype=np.float32)
-        for row, text in enumerate(texts):
-            padded = f"  {text} "
-            for i in range(len(padded) - 2):
-                code = stable_hash(padded[i : i + 3])
-                vectors[row, code % self.dimension] += 1.0 if code & (1 << 40) else -1.0
-        lengths = np.linalg.norm(vectors, axis=1, keepdims=True)
-        found: Vectors = (vectors / np.where(lengths > 0, lengths, 1)).astype(np.float32)
+        rows = [embedding(text, self.dimension) for text in texts]
+        found: Vectors = np.asarray(rows, dtype=np.float32).reshape(len(texts), self.dimension)
         return found
 
     def cut(self, texts: Sequence[str]) -> list[bool]:

@@ -6,10 +6,11 @@ from functools import cache
 from importlib.util import find_spec
 from pathlib import Path
 
-from pipeline.language.language import Language, list_languages, load_language
+from pipeline.language.language import Language, load_language
+from pipeline.store.root import Root
 
 SEEDS = Path(__file__).resolve().parents[2] / "seeds"
-CODES = list_languages(SEEDS)
+CODES = Root(SEEDS.parent, SEEDS.parent).languages()
 OPTIONAL = ("pythainlp", "jieba")
 
 

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from pipeline.language.language import list_languages, load_language
+from pipeline.language.language import load_language
 from tests.language.shipped import CODES, SEEDS, missing_package, shipped
 from tests.language.test_identify import SAMPLES
 
@@ -122,14 +122,3 @@ def test_the_digest_follows_the_data_not_the_layout(tmp_path: Path) -> None:
         digests.append(load_language(file).digest)
     assert digests[0] == digests[1] != digests[2]
     assert re.fullmatch("[0-9a-f]{64}", digests[0])
-
-
-def test_languages_are_folders_with_a_file(tmp_path: Path) -> None:
-    for name in ("zz", "aa"):
-        (tmp_path / name).mkdir()
-        (tmp_path / name / "language.yaml").write_text("", encoding="utf-8")
-    (tmp_path / "empty").mkdir()
-    assert list_languages(tmp_path) == ["aa", "zz"]
-    assert {"ja", "en", "ar", "am", "id", "yo", "sw", "tr", "hi", "th", "zh", "ko", "fa", "jv", "su"} <= set(
-        CODES
-    )

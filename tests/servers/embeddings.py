@@ -8,9 +8,9 @@ import math
 DIMENSION = 64
 
 
-def embedding(text: str) -> list[float]:
+def embedding(text: str, dimension: int = DIMENSION) -> list[float]:
     """The vector of a text, rounded as JSON carries it; a text without letters gives zeros."""
-    vector = [0.0] * DIMENSION
+    vector = [0.0] * dimension
     flat = " ".join(text.split()).casefold()
     for size in (1, 2, 3):
         for start in range(len(flat) - size + 1):
@@ -18,6 +18,6 @@ def embedding(text: str) -> list[float]:
                 flat[start : start + size].encode("utf-8", "replace"), digest_size=8
             ).digest()
             number = int.from_bytes(digest)
-            vector[number % DIMENSION] += 1.0 if number >> 63 else -1.0
+            vector[number % dimension] += 1.0 if number >> 63 else -1.0
     length = math.sqrt(sum(x * x for x in vector))
     return [round(x / length, 7) for x in vector] if length else vector
