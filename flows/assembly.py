@@ -11,12 +11,15 @@ from pathlib import Path
 from typing import Any
 
 from flows.backends import Backends
+from flows.runs import Summary, finish_run
 from flows.screen import Screen
+from pipeline.capr.base import Base
+from pipeline.capr.base_files import load_base
 from pipeline.capr.graph import PROMPTS
 from pipeline.capr.judge import Judge
 from pipeline.capr.runner import Materials, Runner
 from pipeline.embed.cache import CachedEmbedder
-from pipeline.errors import PrerequisiteError
+from pipeline.errors import ConfigError, PrerequisiteError
 from pipeline.language.language import load_language
 from pipeline.llm.chat import LedgerChat
 from pipeline.llm.ledger import Ledger
@@ -40,6 +43,8 @@ class BuildRequest:
     drop_flagged: bool = False
     max_calls: int | None = None
     max_hours: float | None = None
+    base: str | None = None
+    recluster: bool = False
 
 
 @dataclass
@@ -110,6 +115,20 @@ class Assembly:
             "stage_parts": {name: dict(self.runner.parts(name)) for name in self.runner.done},
         }
 
+    def finish(self) -> Summary:
+        """Write what the run leaves, after its last stage."""
+        materials = self.runner.materials
+        return finish_run(
+            self.run_folder,
+            lang=self.lang,
+            profile=self.profile_name,
+            stages=self.runner.done,
+            calls=self.calls(),
+            details=self.details(),
+            base=materials.base,
+            recluster=materials.recluster,
+        )
+
     def _chat(self, role: str, sampling: Sampling) -> LedgerChat:
         if role not in self.chats:
             spec = self.profile.models[sampling.model]
@@ -150,6 +169,8 @@ def assemble(request: BuildRequest, screen: Screen) -> Iterator[Assembly]:
     language = load_language(place.language(lang))
     prompts = {stage: load_prompt(place.prompt("capr", stage)) for stage in PROMPTS}
     seeds = read_seeds(place.seeds(lang), lang)
+    frozen_splits = read_splits(place.splits(lang))
+    base = _open_base(request, place)
     with ExitStack() as stack:
         ledger = Ledger(settings.ledger or place.artifacts / "ledger.sqlite")
         stack.callback(ledger.close)
@@ -172,7 +193,7 @@ def assemble(request: BuildRequest, screen: Screen) -> Iterator[Assembly]:
                 profile=settings,
                 language=language,
                 seeds=seeds,
-                frozen_splits=read_splits(place.splits(lang)),
+                frozen_splits=frozen_splits,
                 prompts=prompts,
                 embedder=CachedEmbedder(
                     backends.embedder(settings.embedder), place.artifacts / "vectors.sqlite"
@@ -181,11 +202,24 @@ def assemble(request: BuildRequest, screen: Screen) -> Iterator[Assembly]:
                 judges=assembly.judges,
                 calls=assembly.calls,
                 source=Path(__file__).resolve().parents[1],
+                base=base,
+                recluster=request.recluster,
             ),
             announce=screen.begin_stage,
         )
         _check_models(assembly)
         yield assembly
+
+
+def _open_base(request: BuildRequest, place: Root) -> Base | None:
+    if request.base is None:
+        if request.recluster:
+            raise ConfigError(
+                "--recluster makes a new major version of a base dataset: name it with --base DIR (a build "
+                "without a base clusters anew anyway)"
+            )
+        return None
+    return load_base(place.path / request.base, request.lang, place.bases("capr", request.lang))
 
 
 def _check_models(assembly: Assembly) -> None:
@@ -196,6 +230,13 @@ def _check_models(assembly: Assembly) -> None:
         **{chat.name: chat.identity for chat in chats},
         **{judge.name: judge.chat.identity for judge in assembly.judges()},
     }
+    base = assembly.runner.materials.frozen
+    if base and base.embedder != identities["embedder"]:
+        raise ConfigError(
+            f"base dataset {base.version} was built with embedder {base.embedder}, but profile "
+            f"{assembly.profile_name} has {identities['embedder']}: caps and clusters do not carry over. "
+            "Use the base's embedder, or make a new major version with --recluster"
+        )
     blank = [name for name, identity in identities.items() if not identity]
     if blank:
         raise PrerequisiteError(f"{', '.join(blank)}: the server gives no digest; give the model a revision")

@@ -12,7 +12,7 @@ from prefect.states import Completed
 
 from flows.assembly import Assembly, BuildRequest, assemble
 from flows.crashed import close_crashed_run
-from flows.runs import Summary, finish_run, leave_mark, remove_mark
+from flows.runs import leave_mark, remove_mark
 from flows.screen import Screen
 from pipeline.capr.graph import STAGES
 from pipeline.store.stages import StageRef
@@ -30,6 +30,8 @@ def build_capr(
     drop_flagged: bool = False,
     max_calls: int | None = None,
     max_hours: float | None = None,
+    base: str | None = None,
+    recluster: bool = False,
 ) -> dict[str, Any]:
     """Build the CAPR benchmark of one language; gives back what `adage show capr --json` prints.
 
@@ -37,7 +39,16 @@ def build_capr(
     before the first model call.
     """
     request = BuildRequest(
-        lang, profile, limit_proverbs, limit_domains, root, drop_flagged, max_calls, max_hours
+        lang=lang,
+        profile=profile,
+        limit_proverbs=limit_proverbs,
+        limit_domains=limit_domains,
+        root=root,
+        drop_flagged=drop_flagged,
+        max_calls=max_calls,
+        max_hours=max_hours,
+        base=base,
+        recluster=recluster,
     )
     with Screen() as screen, assemble(request, screen) as assembly:
         screen.begin(assembly)
@@ -46,7 +57,7 @@ def build_capr(
         try:
             for name in STAGES:
                 screen.finish_stage(_task(assembly, name).submit().result())
-            summary = _finish(assembly)
+            summary = assembly.finish()
         finally:
             remove_mark(assembly.run_folder)
         screen.end(summary)
@@ -62,14 +73,3 @@ def _task(assembly: Assembly, name: str) -> Any:
         return Completed(name="Cached", message=f"reused {ref.key}", data=ref) if ref.cached else ref
 
     return stage
-
-
-def _finish(assembly: Assembly) -> Summary:
-    return finish_run(
-        assembly.run_folder,
-        lang=assembly.lang,
-        profile=assembly.profile_name,
-        stages=assembly.runner.done,
-        calls=assembly.calls(),
-        details=assembly.details(),
-    )

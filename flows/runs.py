@@ -15,12 +15,13 @@ from typing import Any
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from pipeline.capr.base import Base
+from pipeline.capr.base_files import SPLITS, next_version, record_of, write_dataset
 from pipeline.errors import ConfigError
 from pipeline.store.files import write_json
 from pipeline.store.stages import StageRef
 from pipeline.store.tables import read_table, write_table
 
-SPLITS = ("train", "validation", "test")
 _MARK = "running.json"
 
 
@@ -48,20 +49,27 @@ def finish_run(
     stages: Mapping[str, StageRef],
     calls: Mapping[str, int],
     details: Mapping[str, Any],
+    base: Base | None = None,
+    recluster: bool = False,
 ) -> Summary:
-    """Write dataset and rejected tables, then the manifest last."""
+    """Write the dataset, which a later build may grow, and the rejected rows, then the manifest last."""
     items = stages["curate"].table()
-    # The file itself must say what it is: it travels without its folder.
-    notices = {"notices": "\n".join(details["notices"])}
-    for split in SPLITS:
-        part = items.filter(pc.equal(items["split"], split)).replace_schema_metadata(notices)
-        write_table(folder / "dataset" / f"{split}.parquet", part)
+    grown = base is not None and set(items["item_id"].to_pylist()) != set(base.items["item_id"].to_pylist())
+    version_ = next_version(base, recluster=recluster, grown=grown)
+    frozen = record_of(
+        {name: stages[name].table() for name in ("cluster", "name_clusters")},
+        {name: stages[name].facts for name in ("filter", "distractors", "curate")},
+    )
+    about = {"version": version_, "lang": lang, "embedder": details["embedder"]["identity"]}
+    write_dataset(folder, items, details["notices"], {**about, **frozen})
     rejected = pa.concat_tables([ref.rejected_table() for ref in stages.values()])
     write_table(folder / "rejected.parquet", rejected)
     manifest = {
         "family": "capr",
         "lang": lang,
         "profile": profile,
+        "version": version_,
+        "base": base and {"version": base.version, "digest": base.digest, "reclustered": recluster},
         "finished": datetime.now(UTC).isoformat(timespec="seconds"),
         "adage": version("adage"),
         "python": platform.python_version(),

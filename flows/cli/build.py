@@ -34,12 +34,28 @@ def capr(
         int | None, typer.Option(min=0, help="Stop, resumably, after N model calls.")
     ] = None,
     max_hours: Annotated[float | None, typer.Option(min=0, help="Stop, resumably, after H hours.")] = None,
+    base: Annotated[
+        str | None,
+        typer.Option(help="Grow this dataset: a finished run's folder. Old items stay.", show_default=False),
+    ] = None,
+    recluster: Annotated[
+        bool, typer.Option(help="With --base: new clusters and items, a new major version.")
+    ] = False,
     root: RootOption = None,
 ) -> None:
     """Build the CAPR benchmark of one language: proverbs -> which proverb fits this scenario?"""
     place = open_root(root)
     request = BuildRequest(
-        lang, profile, limit_proverbs, limit_domains, str(place.path), drop_flagged, max_calls, max_hours
+        lang=lang,
+        profile=profile,
+        limit_proverbs=limit_proverbs,
+        limit_domains=limit_domains,
+        root=str(place.path),
+        drop_flagged=drop_flagged,
+        max_calls=max_calls,
+        max_hours=max_hours,
+        base=base,
+        recluster=recluster,
     )
     # A mistake is said at once, not after a minute of starting Prefect.
     with assemble(request, Screen()):

@@ -7,6 +7,7 @@ from typing import Any
 
 from pydantic import Field
 
+from pipeline.capr.base import Base
 from pipeline.errors import SeedError
 from pipeline.language.language import Language
 from pipeline.params import Params
@@ -21,18 +22,23 @@ class AcquireParams(Params):
     script_share: float = Field(default=0.70, ge=0, le=1)
 
 
-def acquire(seeds: Sequence[Mapping[str, str]], language: Language, params: AcquireParams) -> StageResult:
+def acquire(
+    seeds: Sequence[Mapping[str, str]], language: Language, params: AcquireParams, base: Base | None
+) -> StageResult:
     """Check seed rows; keep each distinct proverb that has a meaning.
 
     A missing native meaning is stood in for by the English one and marked ``meaning_from=en``, as the
     paper does for Japanese (section 3.3). Rows past the limit stay in the table with ``selected`` false:
-    similarity caps are calibrated on all seeds of a language. Raises SeedError when too few remain.
+    similarity caps are calibrated on all seeds of a language. Proverbs of the base dataset come first, are
+    selected whatever the limit and marked ``in_base``: no model is asked about them again. Raises SeedError
+    when too few remain.
     """
     rows: list[dict[str, Any]] = []
     rejected: list[Rejection] = []
     by_key: dict[str, str] = {}
     variant_of = {row["proverb_id"]: row["variant_of"] for row in seeds}
-    for row in seeds:
+    old = set(base.proverbs) if base else set()
+    for row in sorted(seeds, key=lambda row: row["proverb_id"] not in old):
         facts = language.analyse(row["text"], params.script_share)
         reason, numbers = _objection(row, facts.key, facts.verdict.script_share, by_key, params)
         if reason:
@@ -53,7 +59,8 @@ def acquire(seeds: Sequence[Mapping[str, str]], language: Language, params: Acqu
                 "status": row["status"],
                 "group": group_of(row["proverb_id"], variant_of),
                 "contains_proverb": facts.key in language.key(meaning),
-                "selected": params.limit is None or len(rows) < params.limit,
+                "selected": row["proverb_id"] in old or params.limit is None or len(rows) < params.limit,
+                "in_base": row["proverb_id"] in old,
             }
         )
     selected = sum(row["selected"] for row in rows)
@@ -67,6 +74,7 @@ def acquire(seeds: Sequence[Mapping[str, str]], language: Language, params: Acqu
     stood_in = sum(row["selected"] and row["meaning_from"] == "en" for row in rows)
     facts_out = {
         "selected": selected,
+        "in_base": sum(row["in_base"] for row in rows),
         "drafts": sum(row["selected"] and row["status"] != "reviewed" for row in rows),
         "meaning_stood_in_by_english": stood_in,
         "explanation_contains_proverb": sum(row["selected"] and row["contains_proverb"] for row in rows),

@@ -9,7 +9,15 @@ import numpy as np
 import pyarrow as pa
 from pydantic import Field
 
-from pipeline.capr.clustering import check_memory, check_vectors, k_range, search_k
+from pipeline.capr.base import Base
+from pipeline.capr.clustering import (
+    centroids,
+    check_memory,
+    check_vectors,
+    join_nearest,
+    k_range,
+    search_k,
+)
 from pipeline.embed.interface import Embedder, Vectors
 from pipeline.params import Params
 from pipeline.store.result import StageResult
@@ -24,12 +32,17 @@ class ClusterParams(Params):
     memory_gib: float = Field(default=8, gt=0)
 
 
-def cluster(labels: pa.Table, embedder: Embedder, params: ClusterParams) -> StageResult:
+def cluster(labels: pa.Table, embedder: Embedder, params: ClusterParams, base: Base | None) -> StageResult:
     """Group proverbs by theme label; keeps (proverb_id, label, cluster_id, label_key).
 
     Distinct labels are embedded once each; labels that are the same point are one theme, reported as
     ``doubled_labels``. Clusters are numbered by their alphabetically first label, whatever the row order.
+    On a base dataset its proverbs keep their clusters and new labels join the nearest one.
     """
+    return _join(labels, embedder, params, base) if base else _search(labels, embedder, params)
+
+
+def _search(labels: pa.Table, embedder: Embedder, params: ClusterParams) -> StageResult:
     rows = labels.to_pylist()
     counts = Counter(row["label"] for row in rows)
     names = sorted(counts)
@@ -70,6 +83,55 @@ def cluster(labels: pa.Table, embedder: Embedder, params: ClusterParams) -> Stag
         ],
     }
     return StageResult(kept, [], len(rows), facts)
+
+
+def _join(labels: pa.Table, embedder: Embedder, params: ClusterParams, base: Base) -> StageResult:
+    """The base's clusters as they are, and each new label in the one whose mean label vector is nearest."""
+    old = base.clustered
+    place_of = {row["label"]: (row["label_key"], row["cluster_id"]) for row in old}
+    carried = Counter((row["label_key"], row["cluster_id"]) for row in old)
+    frozen = sorted(carried)
+    new = labels.to_pylist()
+    names = sorted({row["label"] for row in new} - set(place_of))
+    vectors = embedder.embed([key for key, _ in frozen] + names)
+    check_vectors(vectors, [key for key, _ in frozen] + names)
+    of_frozen, of_new = vectors[: len(frozen)], vectors[len(frozen) :]
+    numbers, dense = np.unique([cluster_id for _, cluster_id in frozen], return_inverse=True)
+    centers = centroids(of_frozen, dense, [carried[theme] for theme in frozen])
+    nearest = numbers[join_nearest(centers, of_new)]
+    doubled: list[dict[str, str]] = []
+    themes, points = list(frozen), of_frozen
+    for at, name in enumerate(names):
+        # A label that is a known theme written otherwise is that theme, wherever the nearest mean lies.
+        likeness = points @ of_new[at]
+        twin = int(likeness.argmax())
+        if likeness[twin] >= params.same_label:
+            place_of[name] = themes[twin]
+            doubled.append({"label": name, "same_as": themes[twin][0]})
+        else:
+            place_of[name] = (name, int(nearest[at]))
+            themes.append(place_of[name])
+            points = np.vstack([points, of_new[at]])
+    kept = old + [
+        {
+            "proverb_id": row["proverb_id"],
+            "label": row["label"],
+            "label_key": place_of[row["label"]][0],
+            "cluster_id": place_of[row["label"]][1],
+        }
+        for row in new
+    ]
+    facts = {
+        "k": len(numbers),
+        "k_searched": [len(numbers), len(numbers)],
+        "k_note": f"the clusters of base {base.version} are kept",
+        "k_skipped_for_lack_of_other_clusters": [],
+        "silhouettes": [],
+        "distinct_labels": len({row["label"] for row in kept}),
+        "doubled_labels": doubled,
+        "joined_the_base": len(new),
+    }
+    return StageResult(kept, [], len(kept), facts)
 
 
 def _first_alike(vectors: Vectors, least: float) -> list[int]:

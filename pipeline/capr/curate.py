@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 import pyarrow as pa
 
+from pipeline.capr.base import Base
 from pipeline.capr.flags import flags
 from pipeline.capr.splitting import assign_splits
 from pipeline.errors import StageError
@@ -30,10 +31,13 @@ def curate(
     frozen_splits: Sequence[Mapping[str, str]],
     run_seed: int,
     params: CurateParams,
+    base: Base | None,
 ) -> StageResult:
     """One row an item, with its split and flags; splits are by proverb, variants together.
 
-    Raises StageError when a judgement's digest is not its item's: it was made for another text.
+    A base dataset's items come first and to the letter, except those whose proverb was taken out of the
+    seeds: they are rejected. Raises StageError when a judgement's digest is not its item's (it was made for
+    another text), or when splits.csv and the base put a proverb into different splits.
     """
     selected = [row for row in proverbs.to_pylist() if row["selected"]]
     cluster_of = {row["proverb_id"]: row["cluster_id"] for row in clusters.to_pylist()}
@@ -43,12 +47,11 @@ def curate(
         list(groups),
         clusters={p: cluster_of.get(p, -1) for p in groups},
         groups=groups,
-        frozen={row["proverb_id"]: row["split"] for row in frozen_splits},
+        frozen=_frozen(frozen_splits, base),
         run_seed=run_seed,
     )
     ratings = _ratings(items, judgements)
-    rows: list[dict[str, Any]] = []
-    rejected: list[Rejection] = []
+    rows, rejected = _kept_from_base(base, {row["proverb_id"] for row in proverbs.to_pylist()})
     for item in items.to_pylist():
         flagged = flags(ratings[item["item_id"]], item["answer"])
         if params.drop_flagged and flagged.flag_paper:
@@ -80,7 +83,35 @@ def curate(
         "invalid": sum(row["invalid"] for row in rows),
         "splits": splits,
     }
-    return StageResult(rows, rejected, items.num_rows, facts)
+    expected = items.num_rows + (base.items.num_rows if base else 0)
+    return StageResult(rows, rejected, expected, facts)
+
+
+def _frozen(frozen_splits: Sequence[Mapping[str, str]], base: Base | None) -> dict[str, str]:
+    frozen = {row["proverb_id"]: row["split"] for row in frozen_splits}
+    of_base = base.splits if base else {}
+    moved = [i for i in of_base if i in frozen and frozen[i] != of_base[i]]
+    if moved:
+        first = moved[0]
+        raise StageError(
+            f"splits.csv has {len(moved)} proverbs in another split than the base dataset: {first} is "
+            f"{frozen[first]} there and {of_base[first]} in the base. Items of the base stay where they are: "
+            "correct splits.csv, or build without the base"
+        )
+    return frozen | of_base
+
+
+def _kept_from_base(
+    base: Base | None, known: Collection[str]
+) -> tuple[list[dict[str, Any]], list[Rejection]]:
+    if base is None:
+        return [], []
+    items = base.items.to_pylist()
+    gone = [Rejection(i["item_id"], "proverb_removed", {"proverb_id": i["proverb_id"]}) for i in items]
+    return (
+        [item for item in items if item["proverb_id"] in known],
+        [rejection for rejection in gone if rejection.numbers["proverb_id"] not in known],
+    )
 
 
 def _ratings(items: pa.Table, judgements: pa.Table) -> dict[str, list[dict[str, Any]]]:

@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 import pyarrow as pa
 
+from pipeline.capr.base import Base
 from pipeline.capr.calibration import PAPER_CAP, Cap, calibrated_cap, within_pairs
 from pipeline.capr.candidates import Caps, Choice, Pool, choose
 from pipeline.capr.clustering import centroids
@@ -39,16 +40,17 @@ def distractors(
     embedder: Embedder,
     run_seed: int,
     params: DistractorParams,
+    base: Base | None,
 ) -> StageResult:
     """One item a filtered scenario; the scenarios of a proverb share their options.
 
-    Caps are calibrated over all seeds of the language, whatever the limits. The key's place is dealt from
-    a permutation of A-D by domain slot, so that a proverb's items spread over the places.
+    Caps are calibrated over all seeds of the language, whatever the limits, or are the base's. The key's
+    place is dealt from a permutation of A-D by domain slot, so that a proverb's items spread over the places.
     """
     seeds = proverbs.to_pylist()
     texts = embedder.embed([row["text"] for row in seeds])
     meanings = embedder.embed([row["meaning"] for row in seeds])
-    caps, calibration = _caps(texts, meanings, params)
+    caps, calibration = _frozen_caps(base) if base else _caps(texts, meanings, params)
     pool, rows_of = _pool(seeds, clusters, texts, meanings)
     scenarios = filtered.to_pylist()
     owners = sorted({row["proverb_id"] for row in scenarios})
@@ -90,14 +92,28 @@ def _caps(texts: Vectors, meanings: Vectors, params: DistractorParams) -> tuple[
     return Caps(found["proverb"].cap, found["meaning"].cap if params.meaning_cap else None), facts
 
 
+def _frozen_caps(base: Base) -> tuple[Caps, dict[str, Any]]:
+    how = f"frozen with base {base.version}"
+    meaning = base.caps.meaning
+    facts = {
+        "proverb_cap": {"cap": base.caps.proverb, "how": how},
+        "meaning_cap": None if meaning is None else {"cap": meaning, "how": how},
+    }
+    return Caps(base.caps.proverb, meaning), facts
+
+
 def _pool(
     seeds: Sequence[dict[str, Any]], clusters: pa.Table, texts: Vectors, meanings: Vectors
 ) -> tuple[Pool, dict[str, int]]:
     """The clustered proverbs in id order, so that row order decides nothing."""
     place = {row["proverb_id"]: i for i, row in enumerate(seeds)}
-    labelled = sorted(clusters.to_pylist(), key=lambda row: row["proverb_id"])
+    # A proverb of the base dataset may have been taken out of the seeds since: it is no option any more.
+    labelled = sorted(
+        (row for row in clusters.to_pylist() if row["proverb_id"] in place), key=lambda row: row["proverb_id"]
+    )
     at = [place[row["proverb_id"]] for row in labelled]
-    numbers = np.array([row["cluster_id"] for row in labelled], dtype=np.int64)
+    # Dense numbers: a cluster may have lost all its proverbs.
+    _, numbers = np.unique([row["cluster_id"] for row in labelled], return_inverse=True)
     pool = Pool(
         ids=[row["proverb_id"] for row in labelled],
         clusters=numbers,

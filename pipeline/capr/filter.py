@@ -9,6 +9,7 @@ import numpy as np
 import pyarrow as pa
 from pydantic import Field
 
+from pipeline.capr.base import Base
 from pipeline.capr.calibration import PAPER_CAP, calibrated_cap, cross_pairs
 from pipeline.embed.interface import Embedder
 from pipeline.language.language import Language
@@ -29,12 +30,18 @@ class FilterParams(Params):
 
 
 def filter(
-    scenarios: pa.Table, proverbs: pa.Table, language: Language, embedder: Embedder, params: FilterParams
+    scenarios: pa.Table,
+    proverbs: pa.Table,
+    language: Language,
+    embedder: Embedder,
+    params: FilterParams,
+    base: Base | None,
 ) -> StageResult:
     """Keep scenarios in the language, 10-120 words long, that neither quote nor paraphrase their proverb.
 
     Each scenario is analysed and embedded once. Checks run in the paper's order and the first that fails
-    names the rejection; near-duplicates within a proverb come last, the first by id stays.
+    names the rejection; near-duplicates within a proverb come last, the first by id stays. A base dataset's
+    cap is kept.
     """
     rows = scenarios.to_pylist()
     known = {row["proverb_id"]: row for row in proverbs.to_pylist()}
@@ -45,7 +52,10 @@ def filter(
     owner = np.array([place[row["proverb_id"]] for row in rows], dtype=np.int64)
     cap = PAPER_CAP
     calibration: dict[str, Any] = {"cap": cap, "how": "fixed"}
-    if params.similarity_cap == "calibrated" and rows:
+    if base:
+        cap = base.caps.scenario
+        calibration = {"cap": cap, "how": f"frozen with base {base.version}"}
+    elif params.similarity_cap == "calibrated" and rows:
         found = calibrated_cap(cross_pairs(of_proverb, of_scenario, owner))
         cap = found.cap
         calibration = {"cap": cap, "how": "calibrated", "quantile": found.quantile, "pairs": found.pairs}

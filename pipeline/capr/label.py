@@ -24,11 +24,11 @@ class LabelParams(Params):
 
 
 def label(proverbs: pa.Table, chat: Chat, prompt: Prompt, params: LabelParams) -> StageResult:
-    """Ask the model for one theme label a selected proverb.
+    """Ask the model for one theme label a selected proverb that the base dataset does not have.
 
     Keeps (proverb_id, label, label_raw); ``label`` is normalised so that spelling does not make two themes.
     """
-    asked = [row for row in proverbs.to_pylist() if row["selected"]]
+    asked = [row for row in proverbs.to_pylist() if row["selected"] and not row["in_base"]]
     copied = {normalise(example) for example in prompt.front.examples} if params.reject_copies else set()
 
     def objection(value: Any) -> str | None:

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from pipeline.capr import graph
+from pipeline.capr.base import Base
 from pipeline.capr.judge import Judge
 from pipeline.embed.interface import Embedder
 from pipeline.language.language import Language
@@ -28,7 +29,8 @@ class Materials:
     """Everything a build works with, besides the tables its stages hand on.
 
     ``chat`` gives the model of a stage, ``judges`` the jury; both are called only for stages that need them.
-    ``calls`` counts model calls so far.
+    ``base`` is the base dataset that grows, or that is clustered anew (``recluster``); ``calls`` counts
+    model calls so far.
     """
 
     profile: Profile
@@ -41,6 +43,26 @@ class Materials:
     judges: Callable[[], Sequence[Judge]]
     calls: Callable[[], Mapping[str, int]]
     source: Path
+    base: Base | None = None
+    recluster: bool = False
+
+    @property
+    def frozen(self) -> Base | None:
+        """The base whose clusters and items are kept: none when they are made anew."""
+        return None if self.recluster else self.base
+
+    @property
+    def splits(self) -> Sequence[Mapping[str, str]]:
+        """The frozen splits; new clusters do not move a base's proverbs to other splits."""
+        if self.base is None or not self.recluster:
+            return self.frozen_splits
+        written = {row["proverb_id"] for row in self.frozen_splits}
+        of_base = [
+            {"proverb_id": i, "split": s, "since": self.base.version}
+            for i, s in sorted(self.base.splits.items())
+            if i not in written
+        ]
+        return [*self.frozen_splits, *of_base]
 
 
 @dataclass
@@ -99,8 +121,9 @@ _GIVEN: dict[str, Callable[[Materials, str], Any]] = {
     "judges": lambda m, stage: m.judges(),
     "embedder": lambda m, stage: m.embedder,
     "seeds": lambda m, stage: m.seeds,
-    "frozen_splits": lambda m, stage: m.frozen_splits,
+    "frozen_splits": lambda m, stage: m.splits,
     "run_seed": lambda m, stage: m.profile.run_seed,
+    "base": lambda m, stage: m.frozen,
 }
 
 _DESCRIBED: dict[str, Callable[[Materials, str], Any]] = {
@@ -112,6 +135,7 @@ _DESCRIBED: dict[str, Callable[[Materials, str], Any]] = {
     "judges": lambda m, stage: [[j.name, j.stance, j.chat.identity, m.profile.run_seed] for j in m.judges()],
     "embedder": lambda m, stage: m.embedder.identity,
     "seeds": lambda m, stage: digest_json(list(m.seeds)),
-    "frozen_splits": lambda m, stage: digest_json(list(m.frozen_splits)),
+    "frozen_splits": lambda m, stage: digest_json(list(m.splits)),
     "run_seed": lambda m, stage: m.profile.run_seed,
+    "base": lambda m, stage: m.frozen.digest if m.frozen else None,
 }

@@ -73,8 +73,9 @@ def _frozen_split(group: str, ids: Sequence[str], frozen: Mapping[str, str]) -> 
     if len(set(known.values())) > 1:
         where = ", ".join(f"{proverb_id} in {split}" for proverb_id, split in known.items())
         raise StageError(
-            f"splits.csv parts variants of one proverb: {where}. They would leak between splits: "
-            "give them one split there, or take variant_of away in proverbs.csv if they are no variants"
+            f"variants of one proverb stand in different splits: {where}. They would leak between splits: "
+            "give them one split in splits.csv, or take variant_of away in proverbs.csv if they are no "
+            "variants (a base dataset's splits cannot change)"
         )
     # A group is named after a proverb, which may be gone: its variants still belong where it was.
     return next(iter(known.values()), frozen.get(group))

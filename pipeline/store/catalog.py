@@ -44,6 +44,7 @@ SCHEMAS: dict[str, pa.Schema] = {
         group=_TEXT,
         contains_proverb=_FLAG,
         selected=_FLAG,
+        in_base=_FLAG,
     ),
     "label": _schema(proverb_id=_TEXT, label=_TEXT, label_raw=_TEXT),
     "cluster": _schema(proverb_id=_TEXT, label=_TEXT, cluster_id=_INT, label_key=_TEXT),

@@ -47,6 +47,10 @@ class Root:
         """Where the last run of a profile lies."""
         return self.artifacts / family / lang / "runs" / profile
 
+    def bases(self, family: str, lang: str) -> Path:
+        """Where copies of the base datasets that builds used lie, by digest."""
+        return self.artifacts / family / lang / "bases"
+
     @property
     def artifacts(self) -> Path:
         """What runs write."""

@@ -9,7 +9,7 @@ from typing import Any
 import yaml
 
 from flows.assembly import BuildRequest, assemble
-from flows.runs import Summary, finish_run
+from flows.runs import Summary
 from flows.screen import Screen
 from pipeline.capr.graph import STAGES
 from pipeline.store.stages import StageRef
@@ -64,12 +64,5 @@ def build(root: Path, **changed: Any) -> tuple[Mapping[str, StageRef], Mapping[s
         for stage in STAGES:
             assembly.runner.run(stage)
         calls = assembly.calls()
-        summary = finish_run(
-            assembly.run_folder,
-            lang=assembly.lang,
-            profile=assembly.profile_name,
-            stages=assembly.runner.done,
-            calls=calls,
-            details=assembly.details(),
-        )
+        summary = assembly.finish()
         return dict(assembly.runner.done), calls, summary
