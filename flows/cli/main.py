@@ -6,7 +6,7 @@ import sys
 
 import typer
 
-from flows.cli import build, language, seeds, show
+from flows.cli import build, language, seeds, show, splits
 from pipeline.errors import AdageError
 
 app = typer.Typer(
@@ -21,6 +21,7 @@ app.add_typer(build.app, name="build")
 app.add_typer(seeds.app, name="seeds")
 app.add_typer(language.app, name="language")
 app.add_typer(show.app, name="show")
+app.add_typer(splits.app, name="splits")
 
 
 def main() -> None:

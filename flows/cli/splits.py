@@ -1,0 +1,60 @@
+"""`adage splits`: splits that stay when seeds grow."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import Annotated
+
+import typer
+
+from flows.cli.options import LangOption, RootOption, open_root
+from flows.runs import load_run
+from pipeline.errors import ConfigError
+from pipeline.seeds.freezing import freeze_splits
+from pipeline.seeds.table import SPLIT_COLUMNS, csv_text, read_splits
+from pipeline.store.files import write_text
+
+app = typer.Typer(help="Keep proverbs in the split they have.", no_args_is_help=True)
+
+
+@app.callback()
+def _group() -> None:
+    """Keep proverbs in the split they have."""
+
+
+freeze = typer.Typer(help="Write the splits of a run to seeds/LANG/splits.csv.", no_args_is_help=True)
+app.add_typer(freeze, name="freeze")
+
+
+@freeze.callback()
+def _freeze_group() -> None:
+    """Write the splits of a run to seeds/LANG/splits.csv."""
+
+
+@freeze.command(epilog="Example: adage splits freeze capr --lang am --profile paper")
+def capr(
+    lang: LangOption,
+    profile: Annotated[
+        str | None, typer.Option("--profile", "-p", help="Default: the last finished run.")
+    ] = None,
+    root: RootOption = None,
+) -> None:
+    """Freeze the splits of the last finished CAPR run; later builds keep them and place new proverbs only."""
+    place = open_root(root)
+    place.check_language(lang)
+    manifest = load_run(place.artifacts / "capr" / lang / "runs", profile).manifest
+    limit = manifest["limits"]["proverbs"]
+    if limit is not None:
+        raise ConfigError(
+            f"the run of profile {manifest['profile']} was limited to {limit} proverbs: splits are shares of "
+            "all proverbs, and these would stay for ever. Build with a profile without capr.acquire.limit "
+            "and without --limit-proverbs, then freeze"
+        )
+    [curated] = [stage for stage in manifest["stages"] if stage["name"] == "curate"]
+    file = place.splits(lang)
+    before = read_splits(file)
+    rows = freeze_splits(before, curated["facts"]["splits"], since=manifest["version"])
+    write_text(file, csv_text(SPLIT_COLUMNS, rows))
+    sizes = Counter(row["split"] for row in rows)
+    listed = ", ".join(f"{split} {sizes[split]}" for split in ("train", "validation", "test"))
+    typer.echo(f"{file}: {len(rows) - len(before)} proverbs frozen, {len(rows)} in all ({listed})")
