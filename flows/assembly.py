@@ -17,6 +17,7 @@ from pipeline.capr.base import Base
 from pipeline.capr.base_files import load_base
 from pipeline.capr.graph import PROMPTS
 from pipeline.capr.judge import Judge
+from pipeline.capr.reclustering import what_changes
 from pipeline.capr.runner import Materials, Runner
 from pipeline.embed.cache import CachedEmbedder
 from pipeline.errors import ConfigError, PrerequisiteError
@@ -114,6 +115,26 @@ class Assembly:
             "models": {role: dict(chat.facts) for role, chat in self.chats.items()},
             "stage_parts": {name: dict(self.runner.parts(name)) for name in self.runner.done},
         }
+
+    def what_reclustering_changes(self) -> str:
+        """One paragraph on the base's items under the new clusters, once the `cluster` stage is done."""
+        materials, done = self.runner.materials, self.runner.done
+        assert materials.base is not None
+        change = what_changes(
+            materials.base,
+            done["acquire"].table(),
+            done["cluster"].table(),
+            materials.embedder,
+            self.profile.run_seed,
+            self.profile.capr.distractors,
+        )
+        judges = len(self.profile.roles.judges)
+        return (
+            f"base {materials.base.version} clustered anew (k = {done['cluster'].facts['k']}): of "
+            f"{change.items} items {change.kept} keep their options, {change.changed} get others, "
+            f"{change.gone} go. At least {judges * change.changed} judge calls, and "
+            f"{done['cluster'].facts['k']} for cluster names, besides those for new proverbs"
+        )
 
     def finish(self) -> Summary:
         """Write what the run leaves, after its last stage."""

@@ -57,6 +57,8 @@ def build_capr(
         try:
             for name in STAGES:
                 screen.finish_stage(_task(assembly, name).submit().result())
+                if name == "cluster" and recluster:
+                    screen.say(assembly.what_reclustering_changes())
             summary = assembly.finish()
         finally:
             remove_mark(assembly.run_folder)

@@ -41,6 +41,9 @@ def capr(
     recluster: Annotated[
         bool, typer.Option(help="With --base: new clusters and items, a new major version.")
     ] = False,
+    yes: Annotated[
+        bool, typer.Option("--yes", help="With --recluster: go on after saying what changes.")
+    ] = False,
     root: RootOption = None,
 ) -> None:
     """Build the CAPR benchmark of one language: proverbs -> which proverb fits this scenario?"""
@@ -58,7 +61,13 @@ def capr(
         recluster=recluster,
     )
     # A mistake is said at once, not after a minute of starting Prefect.
-    with assemble(request, Screen()):
+    with Screen() as screen, assemble(request, screen) as assembly:
+        if recluster and not yes:
+            for stage in ("acquire", "label", "cluster"):
+                screen.finish_stage(assembly.runner.run(stage))
+            typer.echo(assembly.what_reclustering_changes())
+            typer.echo("To go on, type the same command with --yes.")
+            return
         configure_prefect(command_line=True)
     # Prefect reads its settings when it is imported, so it comes after them.
     from flows.started import run_flow

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
 import numpy as np
@@ -33,6 +34,24 @@ class DistractorParams(Params):
     meaning_cap: bool = True
 
 
+@dataclass(frozen=True)
+class Options:
+    """The distractors of some proverbs, with the pool and the caps they were chosen under.
+
+    ``rows`` gives the pool's row of each proverb, ``choices`` a choice for each proverb asked for.
+    """
+
+    pool: Pool
+    rows: Mapping[str, int]
+    choices: Mapping[str, Choice]
+    calibration: Mapping[str, Any]
+
+    def ids_of(self, proverb_id: str) -> set[str]:
+        """The four proverbs a scenario of this one is shown with, empty where a role has no candidate."""
+        rows = self.choices[proverb_id].rows
+        return {proverb_id, *(self.pool.ids[row] for row in rows)} if rows else set()
+
+
 def distractors(
     filtered: pa.Table,
     proverbs: pa.Table,
@@ -47,24 +66,19 @@ def distractors(
     Caps are calibrated over all seeds of the language, whatever the limits, or are the base's. The key's
     place is dealt from a permutation of A-D by domain slot, so that a proverb's items spread over the places.
     """
-    seeds = proverbs.to_pylist()
-    texts = embedder.embed([row["text"] for row in seeds])
-    meanings = embedder.embed([row["meaning"] for row in seeds])
-    caps, calibration = _frozen_caps(base) if base else _caps(texts, meanings, params)
-    pool, rows_of = _pool(seeds, clusters, texts, meanings)
     scenarios = filtered.to_pylist()
     owners = sorted({row["proverb_id"] for row in scenarios})
-    choices = choose(pool, [rows_of[p] for p in owners], caps, params.rule, run_seed)
-    by_owner = dict(zip(owners, choices, strict=True))
-    text_of = {row["proverb_id"]: row["text"] for row in seeds}
+    options = choose_options(owners, proverbs, clusters, embedder, run_seed, params, base)
+    text_of = {row["proverb_id"]: row["text"] for row in proverbs.to_pylist()}
     kept: list[dict[str, Any]] = []
     rejected: list[Rejection] = []
     for row in scenarios:
-        choice = by_owner[row["proverb_id"]]
+        choice = options.choices[row["proverb_id"]]
         if choice.reason:
-            rejected.append(Rejection(row["scenario_id"], choice.reason, {**choice.numbers, **calibration}))
+            numbers = {**choice.numbers, **options.calibration}
+            rejected.append(Rejection(row["scenario_id"], choice.reason, numbers))
             continue
-        item = _item(row, choice, pool, rows_of, text_of, run_seed)
+        item = _item(row, choice, options, text_of, run_seed)
         equal = _equal_options(item["options"])
         if equal:
             rejected.append(
@@ -72,7 +86,26 @@ def distractors(
             )
             continue
         kept.append(item)
-    return StageResult(kept, rejected, len(scenarios), {"caps": calibration, "rule": params.rule})
+    return StageResult(kept, rejected, len(scenarios), {"caps": options.calibration, "rule": params.rule})
+
+
+def choose_options(
+    owners: Sequence[str],
+    proverbs: pa.Table,
+    clusters: pa.Table,
+    embedder: Embedder,
+    run_seed: int,
+    params: DistractorParams,
+    base: Base | None,
+) -> Options:
+    """The distractors of each proverb in ``owners`` (ids, all clustered)."""
+    seeds = proverbs.to_pylist()
+    texts = embedder.embed([row["text"] for row in seeds])
+    meanings = embedder.embed([row["meaning"] for row in seeds])
+    caps, calibration = _frozen_caps(base) if base else _caps(texts, meanings, params)
+    pool, rows = _pool(seeds, clusters, texts, meanings)
+    choices = choose(pool, [rows[p] for p in owners], caps, params.rule, run_seed)
+    return Options(pool, rows, dict(zip(owners, choices, strict=True)), calibration)
 
 
 def _caps(texts: Vectors, meanings: Vectors, params: DistractorParams) -> tuple[Caps, dict[str, Any]]:
@@ -83,10 +116,7 @@ def _caps(texts: Vectors, meanings: Vectors, params: DistractorParams) -> tuple[
             "proverb": calibrated_cap(within_pairs(texts)),
             "meaning": calibrated_cap(within_pairs(meanings)),
         }
-    facts: dict[str, Any] = {
-        f"{kind}_cap": {"cap": cap.cap, "quantile": cap.quantile, "pairs": cap.pairs}
-        for kind, cap in found.items()
-    }
+    facts: dict[str, Any] = {f"{kind}_cap": asdict(cap) for kind, cap in found.items()}
     if not params.meaning_cap:
         facts["meaning_cap"] = None
     return Caps(found["proverb"].cap, found["meaning"].cap if params.meaning_cap else None), facts
@@ -138,12 +168,12 @@ def _nearest_clusters(vectors: Vectors, clusters: npt.NDArray[np.int64]) -> npt.
 def _item(
     scenario: dict[str, Any],
     choice: Choice,
-    pool: Pool,
-    rows_of: dict[str, int],
-    text_of: dict[str, str],
+    options: Options,
+    text_of: Mapping[str, str],
     run_seed: int,
 ) -> dict[str, Any]:
     key = scenario["proverb_id"]
+    pool, rows_of = options.pool, options.rows
     own = rows_of[key]
     roles = {pool.ids[row]: role for row, role in zip(choice.rows, choice.roles, strict=True)}
     order = stable_order(roles, run_seed, "order", scenario["scenario_id"])
@@ -151,17 +181,17 @@ def _item(
     answer = stable_permutation(4, run_seed, "answer", key)[slot % 4]
     order.insert(answer, key)
     rows = [rows_of[i] for i in order]
-    options = [text_of[i] for i in order]
+    texts = [text_of[i] for i in order]
     # The set, not the order: the same four proverbs under the same scenario are the same item.
-    item_id = f"{scenario['scenario_id']}.{digest_json(sorted(zip(order, options, strict=True)))[:8]}"
+    item_id = f"{scenario['scenario_id']}.{digest_json(sorted(zip(order, texts, strict=True)))[:8]}"
     return {
         "item_id": item_id,
-        "item_digest": digest_json([scenario["text"], options])[:_DIGEST],
+        "item_digest": digest_json([scenario["text"], texts])[:_DIGEST],
         "scenario_id": scenario["scenario_id"],
         "proverb_id": key,
         "domain": scenario["domain"],
         "scenario": scenario["text"],
-        "options": options,
+        "options": texts,
         "option_ids": order,
         "roles": [roles.get(i, "key") for i in order],
         "similarities": [float(pool.texts[own] @ pool.texts[row]) for row in rows],

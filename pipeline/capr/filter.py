@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from dataclasses import asdict
 from typing import Any, Literal
 
 import numpy as np
@@ -58,7 +59,7 @@ def filter(
     elif params.similarity_cap == "calibrated" and rows:
         found = calibrated_cap(cross_pairs(of_proverb, of_scenario, owner))
         cap = found.cap
-        calibration = {"cap": cap, "how": "calibrated", "quantile": found.quantile, "pairs": found.pairs}
+        calibration = {"how": "calibrated", **asdict(found)}
     proverb_facts = {p: language.analyse(known[p]["text"]) for p in used}
     kept: list[dict[str, Any]] = []
     rejected: list[Rejection] = []

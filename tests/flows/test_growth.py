@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import re
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
@@ -11,7 +12,9 @@ from typing import Any
 import pyarrow as pa
 import pytest
 import yaml
+from typer.testing import CliRunner
 
+from flows.cli.main import app
 from pipeline.errors import ConfigError, StageError
 from pipeline.seeds.table import COLUMNS, csv_text
 from pipeline.store.tables import read_table
@@ -144,6 +147,29 @@ def test_new_clusters_make_a_major_version_with_the_old_splits(grown: Path) -> N
     assert {row["proverb_id"]: row["split"] for row in after.values() if row["proverb_id"] in split_of} == {
         p: s for p, s in split_of.items() if p in {row["proverb_id"] for row in after.values()}
     }
+
+
+def test_reclustering_first_says_what_changes_and_stops(grown: Path, server: ScriptedServer) -> None:
+    before = len(server.chats)
+    asked = ["build", "capr", "--lang", "en", "--profile", "test", "--base", "releases/1.0", "--recluster"]
+    told = CliRunner().invoke(app, [*asked, "--root", str(grown)])
+    assert told.exit_code == 0
+    # Theme labels only: they decide the clusters.
+    assert len(server.chats) - before == OLD + NEW
+    items = _items(grown / "releases" / "1.0")
+    found = re.search(
+        r"of (\d+) items (\d+) keep their options, (\d+) get others, (\d+) go. At least (\d+) judge",
+        told.output,
+    )
+    assert found
+    total, kept, changed, gone, judged = map(int, found.groups())
+    assert total == kept + changed + gone == len(items)
+    assert judged == JUDGES * changed
+    assert "type the same command with --yes" in told.output
+    _, _, summary = build(grown, base="releases/1.0", recluster=True)
+    after = {row["scenario_id"]: row for row in _items(summary.folder).values()}
+    same = [i for i in items.values() if set(after[i["scenario_id"]]["option_ids"]) == set(i["option_ids"])]
+    assert len(same) == kept
 
 
 def test_splits_that_contradict_the_base_are_refused(grown: Path) -> None:
