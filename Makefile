@@ -20,7 +20,11 @@ check: $(DEV_READY)
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
+	$(BIN)/python -m flows.cli.docs --check
 	$(BIN)/pytest -m "not full"
+
+docs: $(DEV_READY)
+	$(BIN)/python -m flows.cli.docs
 
 format: $(DEV_READY)
 	$(BIN)/ruff format .

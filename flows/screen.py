@@ -102,13 +102,14 @@ def run_lines(summary: Summary) -> list[str]:
 
 
 def run_table(summary: Summary) -> Table:
-    """Rows expected, kept and rejected by reason, a line a stage; fits 80 columns."""
+    """Rows expected, kept and rejected by reason, a line a stage; fits the terminal."""
     table = Table(box=None, pad_edge=False, padding=(0, 1), header_style="bold")
-    table.add_column("stage", no_wrap=True)
+    # On a narrow terminal cells go on in a second line; nothing is cut off.
+    table.add_column("stage", overflow="fold")
     for name in ("expected", "kept", "rejected"):
-        table.add_column(name, justify="right")
+        table.add_column(name, justify="right", overflow="fold")
     table.add_column("reasons", overflow="fold")
-    table.add_column("made from", no_wrap=True)
+    table.add_column("made from", overflow="fold")
     for stage in summary.manifest["stages"]:
         reasons = ", ".join(f"{reason} {count}" for reason, count in stage["reasons"].items())
         calls = stage["calls"]

@@ -6,12 +6,15 @@ from typing import Annotated
 
 import typer
 
-from flows.assembly import BuildRequest, assemble
-from flows.cli.options import LangOption, RootOption, open_root
-from flows.environment import configure_prefect
-from flows.screen import Screen
+from flows.cli.help import examples
+from flows.cli.options import JsonOption, LangOption, ProfileOption, RootOption, open_root
+from flows.cli.output import print_json
 
-app = typer.Typer(help="Build a benchmark from seeds.", no_args_is_help=True)
+app = typer.Typer(
+    help="Build a benchmark from seeds.",
+    epilog=examples("adage build capr --lang ja"),
+    no_args_is_help=True,
+)
 
 
 @app.callback()
@@ -19,12 +22,18 @@ def _group() -> None:
     """Build a benchmark from seeds."""
 
 
-@app.command(epilog="Example: adage build capr --lang ja --profile demo --limit-proverbs 12")
+@app.command(
+    epilog=examples(
+        "adage build capr --lang ja",
+        "adage build capr --lang am --limit-proverbs 12 --limit-domains 2",
+        "adage build capr --lang ja --profile local --max-hours 8",
+        "adage build capr --lang ja --base artifacts/capr/ja/runs/local --profile local",
+        "adage build capr --lang ja --json > summary.json",
+    )
+)
 def capr(
     lang: LangOption,
-    profile: Annotated[
-        str, typer.Option("--profile", "-p", help="Models, limits, thresholds: profiles/.")
-    ] = "demo",
+    profile: ProfileOption = "demo",
     limit_proverbs: Annotated[int | None, typer.Option(min=1, help="Use the first N proverbs only.")] = None,
     limit_domains: Annotated[
         int | None, typer.Option(min=1, max=10, help="Use the first N domains only.")
@@ -44,9 +53,18 @@ def capr(
     yes: Annotated[
         bool, typer.Option("--yes", help="With --recluster: go on after saying what changes.")
     ] = False,
+    as_json: JsonOption = False,
     root: RootOption = None,
 ) -> None:
-    """Build the CAPR benchmark of one language: proverbs -> which proverb fits this scenario?"""
+    """Build the CAPR benchmark of one language: proverbs -> which proverb fits this scenario?
+
+    Stages that were built before are reused. A build that was stopped, by Ctrl-C, a limit or a power cut,
+    goes on where it was when the same command is typed again.
+    """
+    from flows.assembly import BuildRequest, assemble
+    from flows.environment import configure_prefect
+    from flows.screen import Screen
+
     place = open_root(root)
     request = BuildRequest(
         lang=lang,
@@ -65,11 +83,16 @@ def capr(
         if recluster and not yes:
             for stage in ("acquire", "label", "cluster"):
                 screen.finish_stage(assembly.runner.run(stage))
-            typer.echo(assembly.what_reclustering_changes())
-            typer.echo("To go on, type the same command with --yes.")
+            changes = assembly.what_reclustering_changes()
+            if as_json:
+                print_json({"reclustering": changes, "built": False})
+            else:
+                typer.echo(f"{changes}\nTo go on, type the same command with --yes.")
             return
         configure_prefect(command_line=True)
     # Prefect reads its settings when it is imported, so it comes after them.
     from flows.started import run_flow
 
-    run_flow(request)
+    summary = run_flow(request)
+    if as_json:
+        print_json(summary)

@@ -3,20 +3,26 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from flows.cli.options import JsonOption, RootOption, open_root
+from flows.cli.help import examples
+from flows.cli.options import JsonOption, LangArgument, RootOption, open_root
+from flows.cli.output import print_json
 from pipeline.errors import ConfigError
-from pipeline.language.check import Checked, advice, check_texts, page
-from pipeline.language.draft import Answers, draft_file
-from pipeline.language.language import Language, load_language
-from pipeline.seeds.table import read_seeds
-from pipeline.store.files import canonical_json, write_text
+from pipeline.store.files import write_text
 from pipeline.store.root import Root, checked_name
 
-app = typer.Typer(help="Add and check languages.", no_args_is_help=True)
+if TYPE_CHECKING:
+    from pipeline.language.check import Checked
+    from pipeline.language.language import Language
+
+app = typer.Typer(
+    help="Add and check languages.",
+    epilog=examples("adage language new ha", "adage language check ja"),
+    no_args_is_help=True,
+)
 
 
 @app.callback()
@@ -25,7 +31,10 @@ def _group() -> None:
 
 
 @app.command(
-    epilog="Example: adage language new ha --name Hausa --native-name Hausa --iso639-3 hau --scripts Latin"
+    epilog=examples(
+        "adage language new ha",
+        "adage language new ha --name Hausa --native-name Hausa --iso639-3 hau --scripts Latin",
+    )
 )
 def new(
     code: Annotated[str, typer.Argument(help="ISO 639 code: the name of the new folder of seeds/.")],
@@ -51,6 +60,8 @@ def new(
     root: RootOption = None,
 ) -> None:
     """Write seeds/CODE/language.yaml; what no option says is asked."""
+    from pipeline.language.draft import Answers, draft_file
+
     path = open_root(root).path / "seeds" / checked_name(code, "code") / "language.yaml"
     if path.exists():
         raise ConfigError(f"{path} is there already: edit it, or look at it with adage language check {code}")
@@ -79,9 +90,15 @@ def new(
     typer.echo(f"  adage language check {code} --sentences FILE")
 
 
-@app.command(epilog="Example: adage language check ja --sentences my-sentences.txt")
+@app.command(
+    epilog=examples(
+        "adage language check ja",
+        "adage language check ja --sentences my-sentences.txt --html page.html",
+        "adage language check ja --limit 100 --json",
+    )
+)
 def check(
-    code: Annotated[str, typer.Argument(help="A folder of seeds/ with a language.yaml.")],
+    code: LangArgument,
     sentences: Annotated[
         Path | None, typer.Option(help="Text file, one a line; else the proverbs.", show_default=False)
     ] = None,
@@ -93,13 +110,16 @@ def check(
     root: RootOption = None,
 ) -> None:
     """Show how sentences are split into words, keyed, counted and judged, here and as a page to print."""
+    from pipeline.language.check import check_texts, page
+    from pipeline.language.language import load_language
+
     place = open_root(root)
     language = load_language(place.language(place.check_language(code)))
     checked = check_texts(language, _texts(place, code, sentences)[:limit])
     target = html or place.artifacts / "language" / f"{code}.html"
     write_text(target, page(language, checked))
     if as_json:
-        typer.echo(canonical_json({"texts": [_record(row) for row in checked], "page": str(target)}))
+        print_json({"texts": [_record(row) for row in checked], "page": str(target)})
         return
     _print(language, checked)
     typer.echo(f"The same as a page: {target}")
@@ -107,6 +127,8 @@ def check(
 
 def _texts(place: Root, code: str, sentences: Path | None) -> list[str]:
     if sentences is None:
+        from pipeline.seeds.table import read_seeds
+
         texts = [row["text"] for row in read_seeds(place.seeds(code), code)]
     else:
         try:
@@ -120,6 +142,8 @@ def _texts(place: Root, code: str, sentences: Path | None) -> list[str]:
 
 
 def _print(language: Language, checked: list[Checked]) -> None:
+    from pipeline.language.check import advice
+
     typer.echo(f"{language.name} ({language.native_name}), {language.spec.status}")
     for number, row in enumerate(checked, 1):
         verdict = row.facts.verdict

@@ -5,20 +5,25 @@ from __future__ import annotations
 import shutil
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from flows.cli.options import LangOption, RootOption, open_root
+from flows.cli.help import examples
+from flows.cli.options import JsonOption, LangOption, RootOption, open_root
+from flows.cli.output import print_json
 from pipeline.errors import ConfigError
-from pipeline.language.language import load_language
-from pipeline.seeds.importing import Imported, import_sheets
-from pipeline.seeds.readers import read_sheet
-from pipeline.seeds.table import csv_text, read_seeds, write_seeds
 from pipeline.store.files import canonical_json, write_text
 from pipeline.store.root import Root
 
-app = typer.Typer(help="Bring in and check seed proverbs.", no_args_is_help=True)
+if TYPE_CHECKING:
+    from pipeline.seeds.importing import Imported
+
+app = typer.Typer(
+    help="Bring in and check seed proverbs.",
+    epilog=examples("adage seeds import proverbs.csv --lang sw --map text=Methali --map meaning=Maana"),
+    no_args_is_help=True,
+)
 
 
 class Conflicts(StrEnum):
@@ -35,7 +40,11 @@ def _group() -> None:
 
 @app.command(
     "import",
-    epilog="Example: adage seeds import words.json --lang ja --map text=japanese --map meaning_en=meaning.en",
+    epilog=examples(
+        "adage seeds import proverbs.csv --lang sw --map text=Methali --map meaning=Maana",
+        "adage seeds import words.json --lang ja --map text=japanese --map meaning_en=meaning.en",
+        "adage seeds import one.xlsx two.tsv --lang am --conflicts reject --json",
+    ),
 )
 def import_(
     files: Annotated[
@@ -48,9 +57,15 @@ def import_(
     conflicts: Annotated[Conflicts, typer.Option(help="One proverb, two meanings: keep both, or none.")] = (
         Conflicts.MERGE
     ),
+    as_json: JsonOption = False,
     root: RootOption = None,
 ) -> None:
     """Add proverbs to seeds/LANG/proverbs.csv; every row that adds nothing is listed with its reason."""
+    from pipeline.language.language import load_language
+    from pipeline.seeds.importing import import_sheets
+    from pipeline.seeds.readers import read_sheet
+    from pipeline.seeds.table import read_seeds, write_seeds
+
     place = open_root(root)
     place.check_language(lang)
     language = load_language(place.language(lang))
@@ -61,7 +76,10 @@ def import_(
     write_seeds(table, result.rows)
     _keep_language_file(place, lang)
     rejects = _write_rejects(place, lang, files[0], result)
-    _report(result, table, rejects)
+    if as_json:
+        print_json(_record(result, table, rejects))
+    else:
+        _report(result, table, rejects)
 
 
 def _mapping(pairs: list[str]) -> dict[str, str]:
@@ -82,6 +100,8 @@ def _keep_language_file(place: Root, lang: str) -> None:
 
 
 def _write_rejects(place: Root, lang: str, file: Path, result: Imported) -> Path:
+    from pipeline.seeds.table import csv_text
+
     path = place.artifacts / "imports" / lang / f"{file.stem}.rejected.csv"
     rows = [
         {"place": r.row_id, "reason": r.reason, "details": canonical_json(dict(r.numbers))}
@@ -89,6 +109,21 @@ def _write_rejects(place: Root, lang: str, file: Path, result: Imported) -> Path
     ]
     write_text(path, csv_text(("place", "reason", "details"), rows))
     return path
+
+
+def _record(result: Imported, table: Path, rejects: Path) -> dict[str, object]:
+    return {
+        "table": str(table),
+        "proverbs": len(result.rows),
+        "added": result.added,
+        "rejected": [{"place": r.row_id, "reason": r.reason, **r.numbers} for r in result.rejected],
+        "rejected_file": str(rejects),
+        "meanings_merged": list(result.merged),
+        "variants": list(result.variants),
+        "meanings_stood_in": result.stood_in,
+        "contains_proverb": result.contains_proverb,
+        "notes": list(result.notes),
+    }
 
 
 def _report(result: Imported, table: Path, rejects: Path) -> None:

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 from collections import Counter
-from typing import Annotated
 
 import typer
 
-from flows.cli.options import LangOption, RootOption, open_root
-from flows.runs import load_run
+from flows.cli.help import examples
+from flows.cli.options import JsonOption, LangOption, LastProfileOption, RootOption, open_root
+from flows.cli.output import print_json
 from pipeline.errors import ConfigError
-from pipeline.seeds.freezing import freeze_splits
-from pipeline.seeds.table import SPLIT_COLUMNS, csv_text, read_splits
 from pipeline.store.files import write_text
 
-app = typer.Typer(help="Keep proverbs in the split they have.", no_args_is_help=True)
+app = typer.Typer(
+    help="Keep proverbs in the split they have.",
+    epilog=examples("adage splits freeze capr --lang am"),
+    no_args_is_help=True,
+)
 
 
 @app.callback()
@@ -22,7 +24,11 @@ def _group() -> None:
     """Keep proverbs in the split they have."""
 
 
-freeze = typer.Typer(help="Write the splits of a run to seeds/LANG/splits.csv.", no_args_is_help=True)
+freeze = typer.Typer(
+    help="Write the splits of a run to seeds/LANG/splits.csv.",
+    epilog=examples("adage splits freeze capr --lang am"),
+    no_args_is_help=True,
+)
 app.add_typer(freeze, name="freeze")
 
 
@@ -31,15 +37,23 @@ def _freeze_group() -> None:
     """Write the splits of a run to seeds/LANG/splits.csv."""
 
 
-@freeze.command(epilog="Example: adage splits freeze capr --lang am --profile paper")
+@freeze.command(
+    epilog=examples(
+        "adage splits freeze capr --lang am",
+        "adage splits freeze capr --lang am --profile paper --json",
+    )
+)
 def capr(
     lang: LangOption,
-    profile: Annotated[
-        str | None, typer.Option("--profile", "-p", help="Default: the last finished run.")
-    ] = None,
+    profile: LastProfileOption = None,
+    as_json: JsonOption = False,
     root: RootOption = None,
 ) -> None:
     """Freeze the splits of the last finished CAPR run; later builds keep them and place new proverbs only."""
+    from flows.runs import load_run
+    from pipeline.seeds.freezing import freeze_splits
+    from pipeline.seeds.table import SPLIT_COLUMNS, csv_text, read_splits
+
     place = open_root(root)
     place.check_language(lang)
     manifest = load_run(place.artifacts / "capr" / lang / "runs", profile).manifest
@@ -56,5 +70,9 @@ def capr(
     rows = freeze_splits(before, curated["facts"]["splits"], since=manifest["version"])
     write_text(file, csv_text(SPLIT_COLUMNS, rows))
     sizes = Counter(row["split"] for row in rows)
+    added = len(rows) - len(before)
+    if as_json:
+        print_json({"table": str(file), "added": added, "proverbs": len(rows), "splits": dict(sizes)})
+        return
     listed = ", ".join(f"{split} {sizes[split]}" for split in ("train", "validation", "test"))
-    typer.echo(f"{file}: {len(rows) - len(before)} proverbs frozen, {len(rows)} in all ({listed})")
+    typer.echo(f"{file}: {added} proverbs frozen, {len(rows)} in all ({listed})")

@@ -1,0 +1,19 @@
+"""What commands print: tables for people, JSON for programs."""
+
+from __future__ import annotations
+
+import json
+
+import typer
+from rich.console import Console
+from rich.table import Table
+
+
+def print_json(data: object) -> None:
+    """One JSON document on stdout, in the letters of its texts."""
+    typer.echo(json.dumps(data, ensure_ascii=False, indent=2))
+
+
+def print_table(table: Table) -> None:
+    """A table as wide as the terminal, 80 columns elsewhere; styles on a terminal only, NO_COLOR is kept."""
+    Console(highlight=False).print(table)
