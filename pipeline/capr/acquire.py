@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Any
 
 from pydantic import Field
@@ -25,19 +25,48 @@ class AcquireParams(Params):
 def acquire(
     seeds: Sequence[Mapping[str, str]], language: Language, params: AcquireParams, base: Base | None
 ) -> StageResult:
-    """Check seed rows; keep each distinct proverb that has a meaning.
+    """Check seed rows; keep each distinct proverb that has a meaning (see ``usable``).
+
+    Rows past the limit stay in the table with ``selected`` false: similarity caps are calibrated on all
+    seeds of a language. Proverbs of the base dataset come first, are selected whatever the limit and marked
+    ``in_base``: no model is asked about them again. Raises SeedError when too few remain.
+    """
+    old = frozenset(base.proverbs) if base else frozenset[str]()
+    rows, rejected = usable(seeds, language, params, old)
+    selected = sum(row["selected"] for row in rows)
+    if selected < params.least:
+        counts = f"{len(seeds)} seed rows, {len(rows)} usable, {selected} within the limit"
+        raise SeedError(
+            f"too few proverbs: {counts}; at least {params.least} are needed. Add rows to "
+            f"seeds/{language.code}/proverbs.csv (adage seeds import FILE --lang {language.code}) "
+            "or raise the limit"
+        )
+    stood_in = sum(row["selected"] and row["meaning_from"] == "en" for row in rows)
+    facts = {
+        "selected": selected,
+        "in_base": sum(row["in_base"] for row in rows),
+        "drafts": sum(row["selected"] and row["status"] != "reviewed" for row in rows),
+        "meaning_stood_in_by_english": stood_in,
+        "explanation_contains_proverb": sum(row["selected"] and row["contains_proverb"] for row in rows),
+    }
+    return StageResult(rows, rejected, len(seeds), facts)
+
+
+def usable(
+    seeds: Sequence[Mapping[str, str]],
+    language: Language,
+    params: AcquireParams,
+    old: Collection[str] = frozenset(),
+) -> tuple[list[dict[str, Any]], list[Rejection]]:
+    """The rows a benchmark can be built from, those of ``old`` proverbs first, and the others with reasons.
 
     A missing native meaning is stood in for by the English one and marked ``meaning_from=en``, as the
-    paper does for Japanese (section 3.3). Rows past the limit stay in the table with ``selected`` false:
-    similarity caps are calibrated on all seeds of a language. Proverbs of the base dataset come first, are
-    selected whatever the limit and marked ``in_base``: no model is asked about them again. Raises SeedError
-    when too few remain.
+    paper does for Japanese (section 3.3).
     """
     rows: list[dict[str, Any]] = []
     rejected: list[Rejection] = []
     by_key: dict[str, str] = {}
     variant_of = {row["proverb_id"]: row["variant_of"] for row in seeds}
-    old = set(base.proverbs) if base else set()
     for row in sorted(seeds, key=lambda row: row["proverb_id"] not in old):
         facts = language.analyse(row["text"], params.script_share)
         reason, numbers = _objection(row, facts.key, facts.verdict.script_share, by_key, params)
@@ -58,28 +87,12 @@ def acquire(
                 "source": row["source"],
                 "status": row["status"],
                 "group": group_of(row["proverb_id"], variant_of),
-                "contains_proverb": facts.key in language.key(meaning),
+                "contains_proverb": language.quotes(meaning, row["text"]),
                 "selected": row["proverb_id"] in old or params.limit is None or len(rows) < params.limit,
                 "in_base": row["proverb_id"] in old,
             }
         )
-    selected = sum(row["selected"] for row in rows)
-    if selected < params.least:
-        counts = f"{len(seeds)} seed rows, {len(rows)} usable, {selected} within the limit"
-        raise SeedError(
-            f"too few proverbs: {counts}; at least {params.least} are needed. Add rows to "
-            f"seeds/{language.code}/proverbs.csv (adage seeds import FILE --lang {language.code}) "
-            "or raise the limit"
-        )
-    stood_in = sum(row["selected"] and row["meaning_from"] == "en" for row in rows)
-    facts_out = {
-        "selected": selected,
-        "in_base": sum(row["in_base"] for row in rows),
-        "drafts": sum(row["selected"] and row["status"] != "reviewed" for row in rows),
-        "meaning_stood_in_by_english": stood_in,
-        "explanation_contains_proverb": sum(row["selected"] and row["contains_proverb"] for row in rows),
-    }
-    return StageResult(rows, rejected, len(seeds), facts_out)
+    return rows, rejected
 
 
 def group_of(proverb_id: str, variant_of: Mapping[str, str]) -> str:

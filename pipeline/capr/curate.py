@@ -15,6 +15,9 @@ from pipeline.errors import StageError
 from pipeline.params import Params
 from pipeline.store.result import Rejection, StageResult
 
+_OF_PROVERB = ("group", "meaning_from", "equivalent_en")
+"""What an item says of its key proverb; the paper names English equivalents as a reason for high scores."""
+
 
 class CurateParams(Params):
     """``drop_flagged`` leaves items with the paper's flag out; by default they stay, as in the paper."""
@@ -39,10 +42,10 @@ def curate(
     seeds: they are rejected. Raises StageError when a judgement's digest is not its item's (it was made for
     another text), or when splits.csv and the base put a proverb into different splits.
     """
-    selected = [row for row in proverbs.to_pylist() if row["selected"]]
+    selected = {row["proverb_id"]: row for row in proverbs.to_pylist() if row["selected"]}
     cluster_of = {row["proverb_id"]: row["cluster_id"] for row in clusters.to_pylist()}
     names = {row["cluster_id"]: row["name"] for row in cluster_names.to_pylist()}
-    groups = {row["proverb_id"]: row["group"] for row in selected}
+    groups = {proverb_id: row["group"] for proverb_id, row in selected.items()}
     splits = assign_splits(
         list(groups),
         clusters={p: cluster_of.get(p, -1) for p in groups},
@@ -66,7 +69,7 @@ def curate(
                 "split": splits[item["proverb_id"]],
                 "cluster_id": cluster,
                 "cluster": names.get(cluster, f"cluster {cluster} (unnamed)"),
-                "group": groups[item["proverb_id"]],
+                **{name: selected[item["proverb_id"]][name] for name in _OF_PROVERB},
                 "flag_paper": flagged.flag_paper,
                 "flag_reasons": flagged.reasons,
                 "ambiguous": flagged.ambiguous,

@@ -42,16 +42,8 @@ class TextFacts:
         return len(self.words)
 
     def quotes(self, proverb: TextFacts) -> bool:
-        """Whether the proverb stands in this text, spelled or spaced in any way its key allows.
-
-        A short one must stand between blanks where the language writes them: "a man" is not in "Oman".
-        """
-        tight = proverb.key.replace(" ", "")
-        if not tight:
-            return False
-        if self.word_spaces and len(tight) < _SHORT:
-            return f" {proverb.key} " in f" {self.key} "
-        return proverb.key in self.key or tight in self.key.replace(" ", "")
+        """Whether the proverb stands in this text, spelled or spaced in any way its key allows."""
+        return _stands_in(proverb.key, self.key, self.word_spaces)
 
     def overlap_with(self, proverb: TextFacts) -> float:
         """Share of the proverb's distinct content words that occur here; 1.0 when it is quoted whole."""
@@ -142,6 +134,10 @@ class Language:
             self.spec.word_spaces,
         )
 
+    def quotes(self, text: str, proverb: str) -> bool:
+        """Whether the proverb stands in the text, spelled or spaced in any way its key allows."""
+        return _stands_in(self.key(proverb), self.key(text), self.spec.word_spaces)
+
     def grammar_pattern(self, most_characters: int, least_characters: int = 1) -> str:
         """A JSON schema pattern of the characters that texts in this language are written with."""
         return f"^[{self.spec.grammar}]{{{least_characters},{most_characters}}}$"
@@ -160,6 +156,19 @@ class Language:
             known.update(zip(fresh, ("" if key in stopwords else key for key in stripped), strict=True))
         found = frozenset([known[base] for base in bases])
         return found - _NOTHING if "" in found else found
+
+
+def _stands_in(proverb: str, text: str, word_spaces: bool) -> bool:
+    """Whether one key stands in another.
+
+    A short one must stand between blanks where the language writes them: "a man" is not in "Oman".
+    """
+    tight = proverb.replace(" ", "")
+    if not tight:
+        return False
+    if word_spaces and len(tight) < _SHORT:
+        return f" {proverb} " in f" {text} "
+    return proverb in text or tight in text.replace(" ", "")
 
 
 def load_language(path: Path, identifier: Identifier | None = None) -> Language:

@@ -49,10 +49,13 @@ def import_sheets(
     result = Imported([dict(row) for row in existing])
     found: dict[str, list[tuple[str, SeedRow]]] = {}
     for sheet in sheets:
-        result.notes += [f"{sheet.path.name}: {note}" for note in sheet.notes]
+        columns = _columns(mapping, sheet)
+        unread = [c for c in sheet.columns if c not in columns.values()]
+        notes = [*sheet.notes, f"columns not taken: {', '.join(unread)}"] if unread else sheet.notes
+        result.notes += [f"{sheet.path.name}: {note}" for note in notes]
         for number, cells in sheet.rows:
             place = f"{sheet.path.name} row {number}"
-            row = _mapped(cells, mapping, sheet)
+            row = {name: cells[columns[name]].strip() if name in columns else "" for name in FIELDS}
             reason = _objection(row, language)
             if reason:
                 result.rejected.append(Rejection(place, reason, {"text": row["text"]}))
@@ -60,29 +63,36 @@ def import_sheets(
             row["source"] = row["source"] or place
             found.setdefault(language.key(row["text"]), []).append((place, row))
     before = {language.key(row["text"]): row for row in result.rows}
+    taken = {row["proverb_id"] for row in result.rows}
     for key, entries in found.items():
-        _place(result, before.get(key), entries, language, conflicts)
+        _place(result, before.get(key), entries, language, conflicts, taken)
     _mark_variants(result, language, len(existing))
     new = result.rows[len(existing) :]
     result.stood_in = sum(not row["meaning"] for row in new)
-    result.contains_proverb = sum(
-        language.key(r["text"]) in language.key(r["meaning"]) for r in new if r["meaning"]
-    )
+    result.contains_proverb = sum(language.quotes(row["meaning"], row["text"]) for row in new)
     return result
 
 
-def _mapped(cells: Mapping[str, str], mapping: Mapping[str, str], sheet: Sheet) -> SeedRow:
+def _columns(mapping: Mapping[str, str], sheet: Sheet) -> dict[str, str]:
+    """Field -> the sheet's column for it; SeedError names the columns found and the mapping to give."""
     unknown = sorted(set(mapping) - set(FIELDS))
     if unknown:
         raise SeedError(f"--map {unknown[0]}=...: unknown field; allowed: {', '.join(FIELDS)}")
-    absent = {f: c for f, c in mapping.items() if c not in sheet.columns}
-    if absent or "text" not in {*mapping, *sheet.columns}:
-        wanted = next(iter(absent.values()), "text")
-        raise SeedError(
-            f"{sheet.path}: no column {wanted!r}. Columns found: {', '.join(sheet.columns)}. Say which holds "
-            "what: --map text=COLUMN --map meaning=COLUMN --map meaning_en=COLUMN"
-        )
-    return {f: cells.get(mapping.get(f, f), "").strip() for f in FIELDS}
+    columns = {name: mapping.get(name, name) for name in FIELDS}
+    found = {name: column for name, column in columns.items() if column in sheet.columns}
+    absent = [column for column in mapping.values() if column not in sheet.columns]
+    if absent:
+        lacking = f"column {absent[0]!r}"
+    elif "text" not in found:
+        lacking = "column 'text'"
+    elif not found.keys() & {"meaning", "meaning_en"}:
+        lacking = "column 'meaning' or 'meaning_en'"
+    else:
+        return found
+    raise SeedError(
+        f"{sheet.path}: no {lacking}. Columns found: {', '.join(sheet.columns)}. Say which holds "
+        "what: --map text=COLUMN --map meaning=COLUMN --map meaning_en=COLUMN"
+    )
 
 
 def _objection(row: SeedRow, language: Language) -> str:
@@ -97,8 +107,9 @@ def _place(
     entries: list[tuple[str, SeedRow]],
     language: Language,
     conflicts: Conflicts,
+    taken: set[str],
 ) -> None:
-    """Put all entries of one comparison key where they belong."""
+    """Put all entries of one comparison key where they belong; ``taken`` are the ids given so far."""
     places = ([f"proverbs.csv {known['proverb_id']}"] if known else []) + [place for place, _ in entries]
     candidates = ([known] if known else []) + [row for _, row in entries]
     differ = any(_conflict(candidates[0], row, language) for row in candidates[1:])
@@ -114,7 +125,8 @@ def _place(
             Rejection(place, "merged" if differ else "duplicate", {"text": row["text"], "places": places})
         )
     if known is None:
-        identity = mint_id(language.code, target["text"], (row["proverb_id"] for row in result.rows))
+        identity = mint_id(language.code, target["text"], taken)
+        taken.add(identity)
         result.rows.append({"proverb_id": identity, **target, "status": "draft", "variant_of": ""})
         result.added += 1
 
@@ -142,4 +154,8 @@ def _mark_variants(result: Imported, language: Language, first_new: int) -> None
         row = result.rows[later]
         if later >= first_new and not row["variant_of"]:
             row["variant_of"] = result.rows[earlier]["proverb_id"]
-            result.variants.append(f"{row['text']} ~ {result.rows[earlier]['text']} ({similarity:.2f})")
+            result.variants.append(f"{_named(row)} ~ {_named(result.rows[earlier])} ({similarity:.2f})")
+
+
+def _named(row: SeedRow) -> str:
+    return f"{row['text']} [{row['source'] or row['proverb_id']}]"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import json
 import zipfile
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -58,7 +58,8 @@ def _delimited(delimiter: str) -> Callable[[Path], Sheet]:
             rows: list[tuple[int, dict[str, str]]] = []
             columns: list[str] = []
             try:
-                columns = next(lines, [])
+                columns = _distinct(path, next(lines, []))
+                _check_separator(path, columns, delimiter)
                 for number, cells in enumerate(lines, start=2):
                     if not cells:
                         continue
@@ -70,18 +71,35 @@ def _delimited(delimiter: str) -> Callable[[Path], Sheet]:
                     rows.append((number, dict(zip(columns, cells, strict=True))))
             except csv.Error as error:
                 raise SeedError(f"{path}: line {lines.line_num}: {error}") from error
-        return Sheet(path, _distinct(path, columns), rows)
+        return _without_nameless(Sheet(path, columns, rows))
 
     return read
 
 
+def _check_separator(path: Path, columns: Sequence[str], delimiter: str) -> None:
+    """A header that is one cell with other separators in it: spreadsheets of many countries write ``;``."""
+    other = next((mark for mark in (";", "\t", ",") if mark != delimiter and mark in "".join(columns)), None)
+    if len(columns) == 1 and other:
+        names = {";": "semicolons", "\t": "tabs", ",": "commas"}
+        raise SeedError(
+            f"{path}: the header {columns[0]!r} is one column, separated by {names[other]} where a "
+            f"{path.suffix} has {names[delimiter]}: save it as XLSX or with {names[delimiter]}"
+        )
+
+
+class _DoubledName(ValueError):
+    """One object has the same name twice: one of the two values would be lost."""
+
+
 def _json(path: Path) -> Sheet:
     try:
-        data = json.loads(path.read_text(encoding="utf-8-sig"))
+        data = json.loads(path.read_text(encoding="utf-8-sig"), object_pairs_hook=_once)
     except json.JSONDecodeError as error:
         raise SeedError(
             f"{path}: line {error.lineno}, column {error.colno}: not JSON: {error.msg}"
         ) from error
+    except _DoubledName as error:
+        raise SeedError(f"{path}: {error}; rename one") from error
     if not isinstance(data, list):
         raise SeedError(f"{path}: must hold a list of objects, holds {type(data).__name__}")
     return _objects(path, list(enumerate(data, start=1)), [])
@@ -95,12 +113,14 @@ def _jsonl(path: Path) -> Sheet:
         if not line.strip():
             continue
         try:
-            found.append((number, json.loads(line)))
+            found.append((number, json.loads(line, object_pairs_hook=_once)))
         except json.JSONDecodeError as error:
             if number != len(lines):
                 raise SeedError(f"{path}: line {number} is not JSON: {error.msg}") from error
             # A file that ends without a line end was cut while it was written: its last line is no row.
             notes.append(f"line {number} is torn and was dropped: {line[:60]}")
+        except _DoubledName as error:
+            raise SeedError(f"{path}: line {number}: {error}; rename one") from error
     return _objects(path, found, notes)
 
 
@@ -110,12 +130,23 @@ def _objects(path: Path, found: list[tuple[int, Any]], notes: list[str]) -> Shee
     for number, value in found:
         if not isinstance(value, dict):
             raise SeedError(f"{path}: row {number} is {type(value).__name__}, must be an object")
-        cells = dict(_flat(value, ""))
+        try:
+            cells = _once(list(_flat(value, "")))
+        except _DoubledName as error:
+            raise SeedError(f"{path}: row {number}: {error}; rename one") from error
         columns.update(dict.fromkeys(cells))
         rows.append((number, cells))
     return Sheet(
         path, list(columns), [(n, {c: cells.get(c, "") for c in columns}) for n, cells in rows], notes
     )
+
+
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        names = [name for name, _ in pairs]
+        raise _DoubledName(f"{next(n for n in names if names.count(n) > 1)!r} stands twice in one object")
+    return found
 
 
 def _flat(value: Mapping[str, Any], prefix: str) -> Iterator[tuple[str, str]]:
@@ -127,11 +158,17 @@ def _flat(value: Mapping[str, Any], prefix: str) -> Iterator[tuple[str, str]]:
 
 
 def _cell(value: Any) -> str:
+    """A cell as text. Text stays what it is: only a cell that is no text at all is written out."""
     if value is None:
         return ""
     if isinstance(value, str):
         return value
-    return json.dumps(value, ensure_ascii=False, default=str)
+    if isinstance(value, bytes):
+        return value.decode("utf-8")
+    if isinstance(value, bool | int | float | list | dict):
+        return json.dumps(value, ensure_ascii=False, default=_cell)
+    # Dates, times and decimals of Excel and Parquet.
+    return str(value)
 
 
 def _xlsx(path: Path) -> Sheet:
@@ -150,7 +187,7 @@ def _xlsx(path: Path) -> Sheet:
         for number, cells in enumerate(lines[1:], start=2)
         if any(cells)
     ]
-    return Sheet(path, columns, rows)
+    return _without_nameless(Sheet(path, columns, rows))
 
 
 def _parquet(path: Path) -> Sheet:
@@ -158,15 +195,27 @@ def _parquet(path: Path) -> Sheet:
         table = pq.read_table(path)
     except pa.ArrowInvalid as error:
         raise SeedError(f"{path}: is not a Parquet file: {error}") from error
+    _distinct(path, table.column_names)
     return _objects(path, list(enumerate(table.to_pylist(), start=1)), [])
 
 
 def _distinct(path: Path, columns: list[str]) -> list[str]:
+    """The names without outer blanks; SeedError where one stands twice."""
     names = [name.strip() for name in columns]
-    doubled = sorted({name for name in names if names.count(name) > 1})
+    doubled = sorted({name for name in names if name and names.count(name) > 1})
     if doubled:
         raise SeedError(f"{path}: column {doubled[0]!r} stands twice in the header; rename one")
-    return columns
+    return names
+
+
+def _without_nameless(sheet: Sheet) -> Sheet:
+    """Spreadsheets save empty columns at the right; one without a name that holds something is said."""
+    if "" not in sheet.columns:
+        return sheet
+    filled = [number for number, cells in sheet.rows if cells[""]]
+    notes = [f"a column without a name was not read; row {filled[0]} holds something there"] if filled else []
+    rows = [(number, {c: v for c, v in cells.items() if c}) for number, cells in sheet.rows]
+    return Sheet(sheet.path, [c for c in sheet.columns if c], rows, notes)
 
 
 _READERS: dict[str, Callable[[Path], Sheet]] = {

@@ -5,7 +5,7 @@ from __future__ import annotations
 import csv
 import hashlib
 import io
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from pathlib import Path
 
 from pipeline.errors import SeedError
@@ -110,8 +110,7 @@ def csv_text(columns: Sequence[str], rows: Iterable[Mapping[str, str]]) -> str:
     return stream.getvalue()
 
 
-def mint_id(lang: str, text: str, taken: Iterable[str]) -> str:
+def mint_id(lang: str, text: str, taken: Container[str]) -> str:
     """A proverb's id, minted once: the language and 8 hex digits of its text's digest, more on a clash."""
     digest = hashlib.sha256(f"{lang}\n{text}".encode()).hexdigest()
-    known = set(taken)
-    return next(i for n in range(8, 65) if (i := f"{lang}-{digest[:n]}") not in known)
+    return next(i for n in range(8, 65) if (i := f"{lang}-{digest[:n]}") not in taken)

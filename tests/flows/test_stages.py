@@ -64,6 +64,7 @@ def test_rows_are_conserved_and_items_are_sound(built: Path) -> None:
         assert item["option_ids"][item["answer"]] == item["proverb_id"]
         assert item["roles"][item["answer"]] == "key"
         assert Counter(item["roles"])["near_match"] == 1
+        assert (item["meaning_from"], item["equivalent_en"]) == ("native", "")
         split_of.setdefault(item["proverb_id"], set()).add(item["split"])
     assert all(len(splits) == 1 for splits in split_of.values())
     assert sum(summary.as_json["splits"].values()) == len(items)

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+from datetime import date
 from pathlib import Path
 
 import openpyxl
@@ -47,6 +48,41 @@ def test_cells_come_back_as_they_went_in(tmp_path: Path, ending: str) -> None:
     assert [cells["text"] for _, cells in sheet.rows] == CELLS
 
 
+def test_numbers_and_dates_in_excel_are_written_out_and_text_is_left_alone(tmp_path: Path) -> None:
+    book = openpyxl.Workbook()
+    sheet = book.worksheets[0]
+    sheet.append(["text", "n"])
+    cells = [7, "007", 7.5, True, date(2024, 2, 29), None, "7"]
+    for cell in cells:
+        sheet.append([cell, "x"])
+    book.save(tmp_path / "a.xlsx")
+    read = read_sheet(tmp_path / "a.xlsx")
+    assert [c["text"] for _, c in read.rows] == ["7", "007", "7.5", "true", "2024-02-29 00:00:00", "", "7"]
+
+
+def test_parquet_cells_that_are_no_text(tmp_path: Path) -> None:
+    columns = {
+        "text": pa.array(["007", None]),
+        "bytes": pa.array(["ሰላም".encode(), None]),
+        "day": pa.array([date(2024, 2, 29), None]),
+        "inner": pa.array([{"en": "NA"}, {"en": None}]),
+    }
+    pq.write_table(pa.table(columns), tmp_path / "a.parquet")
+    assert read_sheet(tmp_path / "a.parquet").rows == [
+        (1, {"text": "007", "bytes": "ሰላም", "day": "2024-02-29", "inner.en": "NA"}),
+        (2, {"text": "", "bytes": "", "day": "", "inner.en": ""}),
+    ]
+
+
+def test_a_header_is_read_without_its_outer_blanks_and_without_empty_columns(tmp_path: Path) -> None:
+    path = tmp_path / "a.csv"
+    path.write_text("\ufeff text ,meaning,,\na,b,,\nc,d,,e\n", encoding="utf-8")
+    sheet = read_sheet(path)
+    assert sheet.columns == ["text", "meaning"]
+    assert sheet.rows == [(2, {"text": "a", "meaning": "b"}), (3, {"text": "c", "meaning": "d"})]
+    assert sheet.notes == ["a column without a name was not read; row 3 holds something there"]
+
+
 def test_nested_json_gets_dotted_columns(tmp_path: Path) -> None:
     path = tmp_path / "a.json"
     path.write_text('[{"word": "a", "meaning": {"en": "b", "id": null}, "tags": ["x"]}]', encoding="utf-8")
@@ -70,7 +106,12 @@ def test_a_torn_last_line_is_dropped_and_said(tmp_path: Path) -> None:
         ("a.csv", b"text,text\na,b\n", "'text' stands twice"),
         ("a.csv", "text\nné\n".encode("latin-1"), "byte 6 is not UTF-8"),
         ("a.csv", b"", "the file is empty"),
+        ("a.csv", b"text;meaning\na;b\n", "separated by semicolons where a .csv has commas"),
+        ("a.tsv", b"text,meaning\na,b\n", "separated by commas where a .tsv has tabs"),
         ("a.json", b'{"a": 1}', "must hold a list"),
+        ("a.json", b'[{"a": 1, "a": 2}]', "'a' stands twice in one object"),
+        ("a.jsonl", b'{"a": 1}\n{"b": 1, "b": 2}\n', "line 2: 'b' stands twice in one object"),
+        ("a.json", b'[{"a.b": 1, "a": {"b": 2}}]', "row 1: 'a.b' stands twice"),
         ("a.jsonl", b'{"a": 1\n{"a": 2}\n', "line 1 is not JSON"),
         ("a.xlsx", b"no workbook", "is not an Excel workbook"),
         ("a.parquet", b"no parquet", "is not a Parquet file"),
