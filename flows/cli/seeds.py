@@ -10,14 +10,16 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from flows.cli.help import examples
-from flows.cli.options import JsonOption, LangOption, RootOption, open_root
+from flows.cli.options import JsonOption, LangOption, ProfileOption, RootOption, open_root
 from flows.cli.output import print_json
+from flows.cli.text import isolated, paragraph
 from pipeline.errors import ConfigError
 from pipeline.store.files import canonical_json, write_text
 from pipeline.store.root import Root
 
 if TYPE_CHECKING:
     from pipeline.seeds.importing import Imported
+    from pipeline.seeds.table import SeedRow
 
 app = typer.Typer(
     help="Bring in and check seed proverbs.",
@@ -79,7 +81,45 @@ def import_(
     if as_json:
         print_json(_record(result, table, rejects))
     else:
-        _report(result, table, rejects)
+        _report(result, table, rejects, language.direction)
+
+
+@app.command(
+    epilog=examples(
+        "adage seeds check --lang ja",
+        "adage seeds check --lang ar --profile paper",
+        "adage seeds check --lang am --json",
+    )
+)
+def check(
+    lang: LangOption,
+    profile: ProfileOption = "demo",
+    as_json: JsonOption = False,
+    root: RootOption = None,
+) -> None:
+    """Say what the seeds are good for before a build: variants, weak meanings, clusters, intervals, calls.
+
+    No language model is called. The profile's embedder is used only where it is the embedded one and few
+    meanings are new to it.
+    """
+    from flows.cli.seed_findings import cheap_embedder, finding_lines
+    from pipeline.capr.seed_check import check_seeds
+    from pipeline.language.language import load_language
+    from pipeline.profile import load_profile
+    from pipeline.seeds.table import read_seeds
+
+    place = open_root(root)
+    place.check_language(lang)
+    language = load_language(place.language(lang))
+    settings = load_profile(place.profile(profile), place.profiles())
+    seeds = read_seeds(place.seeds(lang), lang)
+    embedder, used = cheap_embedder(place, settings, [row["meaning"] or row["meaning_en"] for row in seeds])
+    found = check_seeds(seeds, language, settings, embedder)
+    if as_json:
+        print_json({"lang": lang, "profile": profile, "used": used, **found.as_json()})
+        return
+    for line in [*finding_lines(found, language, profile), "", *paragraph(used, "")]:
+        typer.echo(line)
 
 
 def _mapping(pairs: list[str]) -> dict[str, str]:
@@ -118,34 +158,48 @@ def _record(result: Imported, table: Path, rejects: Path) -> dict[str, object]:
         "added": result.added,
         "rejected": [{"place": r.row_id, "reason": r.reason, **r.numbers} for r in result.rejected],
         "rejected_file": str(rejects),
-        "meanings_merged": list(result.merged),
-        "variants": list(result.variants),
+        "meanings_merged": [{"text": text, "places": [place, other]} for text, place, other in result.merged],
+        "variants": [
+            {
+                "proverb_id": row["proverb_id"],
+                "text": row["text"],
+                "of": of["proverb_id"],
+                "of_text": of["text"],
+                "similarity": similarity,
+            }
+            for row, of, similarity in result.variants
+        ],
         "meanings_stood_in": result.stood_in,
         "contains_proverb": result.contains_proverb,
         "notes": list(result.notes),
     }
 
 
-def _report(result: Imported, table: Path, rejects: Path) -> None:
+def _report(result: Imported, table: Path, rejects: Path, direction: str) -> None:
+    def show(text: str) -> None:
+        for line in paragraph(text, "  "):
+            typer.echo(line)
+
+    def named(row: SeedRow) -> str:
+        return f"{isolated(row['text'], direction)} [{row['source'] or row['proverb_id']}]"
+
     typer.echo(f"{table}: {len(result.rows)} proverbs, {result.added} new")
     reasons = sorted({r.reason for r in result.rejected})
     for reason in reasons:
-        typer.echo(f"  {sum(r.reason == reason for r in result.rejected)} rows {reason}")
-    for line in result.merged:
-        typer.echo(f"  two meanings kept for {line}")
+        show(f"{sum(r.reason == reason for r in result.rejected)} rows {reason}")
+    for text, place, other in result.merged:
+        show(f"two meanings kept for {isolated(text, direction)}: {place} and {other}")
     conflicts = [r.numbers for r in result.rejected if r.reason == "conflict"]
     # Each row of a conflict is a rejection of its own; the person reads of the proverb once.
-    for line in dict.fromkeys(f"{c['text']}: {' and '.join(c['places'])}" for c in conflicts):
-        typer.echo(f"  different meanings, not taken: {line}")
-    for line in result.variants:
-        typer.echo(f"  probable variant, shares its split: {line}")
+    for text, places in dict.fromkeys((c["text"], " and ".join(c["places"])) for c in conflicts):
+        show(f"different meanings, not taken: {isolated(text, direction)}: {places}")
+    for row, of, similarity in result.variants:
+        show(f"probable variant, shares its split: {named(row)} ~ {named(of)} ({similarity:.2f})")
     if result.stood_in:
-        typer.echo(
-            f"  {result.stood_in} without a meaning in the language: the English one will stand in, marked"
-        )
+        show(f"{result.stood_in} without a meaning in the language: the English one will stand in, marked")
     if result.contains_proverb:
-        typer.echo(f"  {result.contains_proverb} explanations contain their proverb (marked in the build)")
+        show(f"{result.contains_proverb} explanations contain their proverb (marked in the build)")
     for note in result.notes:
-        typer.echo(f"  {note}")
+        show(note)
     if result.rejected:
         typer.echo(f"  each row with its reason: {rejects}")

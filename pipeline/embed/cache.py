@@ -66,6 +66,11 @@ class CachedEmbedder:
         known = self._known(texts)
         return [known[text].cut for text in texts]
 
+    def missing(self, texts: Sequence[str]) -> int:
+        """How many distinct texts have no vector yet; embeds none."""
+        keys = {_key(self.identity, text) for text in texts}
+        return len(keys) - len(self._read(list(keys)))
+
     def _known(self, texts: Sequence[str]) -> dict[str, _Known]:
         identity = self.identity
         keys = {text: _key(identity, text) for text in texts}

@@ -21,13 +21,17 @@ Conflicts = Literal["merge", "reject"]
 
 @dataclass
 class Imported:
-    """What an import made of its rows: the whole table, what was added, merged, rejected, marked."""
+    """What an import made of its rows: the whole table, what was added, merged, rejected, marked.
+
+    ``merged`` are (proverb, place, other place) whose meanings were joined, ``variants`` are (row, the row it
+    is a variant of, similarity).
+    """
 
     rows: list[SeedRow]
     added: int = 0
-    merged: list[str] = field(default_factory=list)
+    merged: list[tuple[str, str, str]] = field(default_factory=list)
     rejected: list[Rejection] = field(default_factory=list)
-    variants: list[str] = field(default_factory=list)
+    variants: list[tuple[SeedRow, SeedRow, float]] = field(default_factory=list)
     stood_in: int = 0
     contains_proverb: int = 0
     notes: list[str] = field(default_factory=list)
@@ -120,7 +124,7 @@ def _place(
     target = candidates[0]
     for place, row in entries[0 if known else 1 :]:
         if _absorb(target, row, language):
-            result.merged.append(f"{target['text']}: {places[0]} and {place}")
+            result.merged.append((target["text"], places[0], place))
         result.rejected.append(
             Rejection(place, "merged" if differ else "duplicate", {"text": row["text"], "places": places})
         )
@@ -154,8 +158,4 @@ def _mark_variants(result: Imported, language: Language, first_new: int) -> None
         row = result.rows[later]
         if later >= first_new and not row["variant_of"]:
             row["variant_of"] = result.rows[earlier]["proverb_id"]
-            result.variants.append(f"{_named(row)} ~ {_named(result.rows[earlier])} ({similarity:.2f})")
-
-
-def _named(row: SeedRow) -> str:
-    return f"{row['text']} [{row['source'] or row['proverb_id']}]"
+            result.variants.append((row, result.rows[earlier], similarity))

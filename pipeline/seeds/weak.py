@@ -1,0 +1,70 @@
+"""Meanings that would make poor scenarios: missing, too short, telling the proverb again, given twice."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from pipeline.language.language import Language
+
+LEAST_WORDS = 4
+"""A meaning of fewer words seldom says when one would use the proverb (our choice)."""
+
+REASONS = {
+    "no_meaning": "have no meaning: a build rejects them",
+    "english_stands_in": "have no meaning in the language: the English one stands in",
+    "equals_proverb": "have a meaning that is the proverb itself",
+    "contains_proverb": "have a meaning that contains the proverb: a scenario may give it away",
+    "very_short": f"have a meaning of fewer than {LEAST_WORDS} words",
+    "same_meaning": "have a meaning that another proverb has too: two right answers",
+}
+"""Slug -> what it says of so many proverbs."""
+
+
+@dataclass(frozen=True)
+class WeakMeaning:
+    """One thing that is wrong with one meaning; ``of`` is the earlier proverb with the same one."""
+
+    proverb_id: str
+    text: str
+    reason: str
+    meaning: str
+    of: str = ""
+
+
+def weak_meanings(seeds: Sequence[Mapping[str, str]], language: Language) -> list[WeakMeaning]:
+    """Every weakness of every seed row's meaning, in the order of ``REASONS``, then of the rows.
+
+    Texts are compared by key, so spelling does not hide that two are the same. Proverbs marked as variants
+    of each other may share a meaning.
+    """
+    found: list[WeakMeaning] = []
+    first: dict[str, Mapping[str, str]] = {}
+    for row in seeds:
+        meaning = row["meaning"].strip() or row["meaning_en"].strip()
+        key = language.key(meaning)
+        reasons = _reasons(row, meaning, key, language)
+        found += [WeakMeaning(row["proverb_id"], row["text"], reason, meaning) for reason in reasons]
+        earlier = first.setdefault(key, row) if key else row
+        if earlier is not row and not _variants(earlier, row):
+            of = earlier["proverb_id"]
+            found.append(WeakMeaning(row["proverb_id"], row["text"], "same_meaning", meaning, of))
+    order = list(REASONS)
+    return sorted(found, key=lambda weak: order.index(weak.reason))
+
+
+def _reasons(row: Mapping[str, str], meaning: str, key: str, language: Language) -> list[str]:
+    if not key:
+        return ["no_meaning"]
+    reasons = [] if row["meaning"].strip() else ["english_stands_in"]
+    if key == language.key(row["text"]):
+        return [*reasons, "equals_proverb"]
+    if language.quotes(meaning, row["text"]):
+        reasons.append("contains_proverb")
+    if language.word_count(meaning) < LEAST_WORDS:
+        reasons.append("very_short")
+    return reasons
+
+
+def _variants(one: Mapping[str, str], other: Mapping[str, str]) -> bool:
+    return bool({one["proverb_id"], one["variant_of"]} & ({other["proverb_id"], other["variant_of"]} - {""}))
