@@ -1,0 +1,97 @@
+"""`adage seeds`: what a person types and reads, on small tables and a server that must not be asked."""
+
+from __future__ import annotations
+
+import csv
+import json
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from rich.cells import cell_len
+from typer.testing import CliRunner
+
+from flows.cli.help import WIDTH
+from flows.cli.main import app
+from tests.flows.small import make_root
+from tests.servers.scripted import ScriptedServer
+
+
+@pytest.fixture
+def server() -> Iterator[ScriptedServer]:
+    with ScriptedServer() as running:
+        yield running
+
+
+def _adage(*words: str) -> str:
+    ended = CliRunner().invoke(app, list(words), catch_exceptions=False)
+    assert ended.exit_code == 0, ended.output
+    return ended.stdout
+
+
+def _add(root: Path, *rows: dict[str, str]) -> None:
+    path = root / "seeds" / "en" / "proverbs.csv"
+    with path.open(newline="", encoding="utf-8") as stream:
+        old = list(csv.DictReader(stream))
+    with path.open("w", newline="", encoding="utf-8") as stream:
+        writer = csv.DictWriter(stream, list(old[0]), restval="")
+        writer.writeheader()
+        writer.writerows([*old[:20], *rows])
+
+
+def test_check_says_what_the_seeds_are_good_for_and_asks_nothing(
+    server: ScriptedServer, tmp_path: Path
+) -> None:
+    root = make_root(tmp_path, server.address)
+    first = next(csv.DictReader((root / "seeds" / "en" / "proverbs.csv").open(encoding="utf-8")))
+    _add(
+        root,
+        {"proverb_id": "en-a", "text": f"{first['text']}s", "meaning": "too short"},
+        {"proverb_id": "en-b", "text": "Dusk comes early in the valley", "meaning": ""},
+        {"proverb_id": "en-c", "text": first["text"].upper(), "meaning": first["meaning"]},
+    )
+    words = ["seeds", "check", "--lang", "en", "--profile", "test", "--root", str(root)]
+    found = json.loads(_adage(*words, "--json"))
+    assert (found["rows"], found["usable"], found["drafts"]) == (23, 21, 21)
+    assert {(r["row_id"], r["reason"]) for r in found["rejected"]} == {
+        ("en-b", "no_meaning"),
+        ("en-c", "duplicate"),
+    }
+    [variant] = found["variants"]
+    assert (variant["proverb_id"], variant["of"], variant["marked"]) == ("en-a", first["proverb_id"], False)
+    assert {(w["proverb_id"], w["reason"]) for w in found["weak"]} == {
+        ("en-a", "very_short"),
+        ("en-b", "no_meaning"),
+        ("en-c", "same_meaning"),
+    }
+    assert (found["limited"]["proverbs"], found["limited"]["domains"]) == (12, 3)
+    assert found["limited"]["calls"] == {"label": 12, "name_clusters": 6, "scenarios": 36, "judge": 108}
+    # floor(0.15 x 21) = 3 proverbs in test: of three coins, none or all three fall within 95 % of the draws.
+    assert found["whole"]["test_items"] == 30
+    assert found["whole"]["alike"] == {"low": 0.0, "high": 1.0}
+    assert found["whole_sizes"] is None
+    shown = _adage(*words)
+    assert "23 seed rows, 21 usable, 21 not reviewed" in shown
+    assert f"if so, write variant_of {first['proverb_id']} into row en-a" in shown
+    assert "1 have a meaning of fewer than 4 words" in shown
+    assert "No model was used: the embedder of this profile (ollama)" in shown
+    assert all(cell_len(line) <= WIDTH for line in shown.splitlines())
+    assert server.requests == []
+
+
+def test_check_says_when_clustering_would_be_refused(server: ScriptedServer, tmp_path: Path) -> None:
+    root = make_root(tmp_path, server.address, cluster={"memory_gib": 0.0001})
+    shown = _adage("seeds", "check", "--lang", "en", "--profile", "test", "--root", str(root))
+    assert "clustering all seeds would be refused: the limit is 0.1 MiB" in shown
+
+
+def test_arabic_is_set_apart_and_every_line_fits(tmp_path: Path) -> None:
+    table = tmp_path / "a.csv"
+    texts = ["الشجرة الطويلة تهزها الريح", "الشجرة الطويله تهزها الرياح", "من زرع حصد", "البيت بيتك"]
+    lines = ["text,meaning", *(f"{text},{'معنى ' * 30}{i}" for i, text in enumerate(texts))]
+    table.write_text("\n".join([*lines, lines[3] + " آخر"]), encoding="utf-8")
+    shown = _adage("seeds", "import", str(table), "--lang", "ar", "--root", str(tmp_path))
+    assert "two meanings kept for \u2068من زرع حصد\u2069: a.csv row 4 and a.csv row 6" in shown
+    assert "probable variant, shares its split: \u2068" in shown
+    counted = [line for line in shown.splitlines() if str(tmp_path) not in line]
+    assert all(cell_len(line) <= WIDTH for line in counted)
