@@ -21,6 +21,7 @@ from pipeline.capr.reclustering import what_changes
 from pipeline.capr.runner import Materials, Runner
 from pipeline.embed.cache import CachedEmbedder
 from pipeline.errors import ConfigError, PrerequisiteError
+from pipeline.language.identifiers import GlotlidIdentifier
 from pipeline.language.language import load_language
 from pipeline.llm.chat import LedgerChat
 from pipeline.llm.ledger import Ledger
@@ -187,7 +188,8 @@ def assemble(request: BuildRequest, screen: Screen) -> Iterator[Assembly]:
     settings = load_profile(place.profile(request.profile), place.profiles()).limited(
         proverbs=request.limit_proverbs, domains=request.limit_domains, drop_flagged=request.drop_flagged
     )
-    language = load_language(place.language(lang))
+    identifier = GlotlidIdentifier(place.path / settings.glotlid_model) if settings.glotlid_model else None
+    language = load_language(place.language(lang), identifier)
     prompts = {stage: load_prompt(place.prompt("capr", stage)) for stage in PROMPTS}
     seeds = read_seeds(place.seeds(lang), lang)
     frozen_splits = read_splits(place.splits(lang))

@@ -112,7 +112,11 @@ class CaprParams(Params):
 
 
 class Profile(Params):
-    """One profile file. ``notice`` stands first on everything a run shows."""
+    """One profile file. ``notice`` stands first on everything a run shows.
+
+    ``glotlid_model`` is the path of a GlotLID model file, from the root; it identifies languages in place of
+    langdetect.
+    """
 
     description: str
     notice: str = ""
@@ -120,6 +124,7 @@ class Profile(Params):
     ledger: str | None = None
     models: dict[str, ModelSpec]
     embedder: EmbedderSpec
+    glotlid_model: str | None = None
     roles: Roles
     capr: CaprParams = CaprParams()
 

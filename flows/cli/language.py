@@ -106,15 +106,20 @@ def check(
     html: Annotated[
         Path | None, typer.Option(help="Where the page goes.", show_default="artifacts/language/CODE.html")
     ] = None,
+    glotlid: Annotated[
+        Path | None, typer.Option(help="Identify with this GlotLID model file.", show_default="langdetect")
+    ] = None,
     as_json: JsonOption = False,
     root: RootOption = None,
 ) -> None:
     """Show how sentences are split into words, keyed, counted and judged, here and as a page to print."""
     from pipeline.language.check import check_texts, page
+    from pipeline.language.identifiers import GlotlidIdentifier
     from pipeline.language.language import load_language
 
     place = open_root(root)
-    language = load_language(place.language(place.check_language(code)))
+    identifier = GlotlidIdentifier(glotlid) if glotlid else None
+    language = load_language(place.language(place.check_language(code)), identifier)
     checked = check_texts(language, _texts(place, code, sentences)[:limit])
     target = html or place.artifacts / "language" / f"{code}.html"
     write_text(target, page(language, checked))

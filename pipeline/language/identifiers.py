@@ -52,7 +52,7 @@ class GlotlidIdentifier:
             import fasttext
         except ImportError as error:
             raise PrerequisiteError(
-                "a GlotLID model needs the package fasttext; type: pip install fasttext-numpy2-wheel"
+                "a GlotLID model needs the package fasttext; type: pip install 'adage[glotlid]'"
             ) from error
         if not model.is_file():
             raise ConfigError(f"identifier model {model}: no such file; give the path of GlotLID's model.bin")

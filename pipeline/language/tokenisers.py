@@ -99,8 +99,9 @@ def _plain(found: Iterable[str]) -> Tokens:
 
 def _missing(package: str, language: str) -> PrerequisiteError:
     return PrerequisiteError(
-        f"splitting {language} into words needs the package {package}; type: pip install {package} "
-        "(or write tokeniser: characters in the language file, which counts characters instead of words)"
+        f"splitting {language} into words needs the package {package}; type: "
+        f"pip install 'adage[{language.lower()}]' (or write tokeniser: characters in the language file, "
+        "which counts characters instead of words)"
     )
 
 

@@ -7,6 +7,7 @@ import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
@@ -17,6 +18,7 @@ from pipeline.errors import ConfigError, PrerequisiteError
 from pipeline.language.identifiers import GlotlidIdentifier, LangdetectIdentifier
 from pipeline.language.language import Language, load_language
 from pipeline.language.spec import LanguageSpec
+from tests.language.fasttext_model import write_model
 from tests.language.shipped import CODES, SEEDS, shipped
 
 SAMPLES = {
@@ -192,30 +194,31 @@ def test_an_identifier_changes_the_digest_and_the_default_does_not() -> None:
     assert language.digest != shipped("jv").digest
 
 
-def test_glotlid_without_its_package_or_file_says_what_to_do(tmp_path: Path) -> None:
-    try:
-        import fasttext  # noqa: F401
-    except ImportError:
-        with pytest.raises(PrerequisiteError, match="pip install fasttext"):
+def test_glotlid_without_its_package_or_file_says_what_to_do(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if find_spec("fasttext"):
+        with pytest.raises(ConfigError, match="no such file"):
             GlotlidIdentifier(tmp_path / "model.bin")
-        return
-    with pytest.raises(ConfigError, match="no such file"):
+        (tmp_path / "bad.bin").write_bytes(b"not a model")
+        with pytest.raises(ConfigError, match="not a fastText model"):
+            GlotlidIdentifier(tmp_path / "bad.bin")
+    monkeypatch.setitem(sys.modules, "fasttext", None)
+    with pytest.raises(PrerequisiteError, match=r"pip install 'adage\[glotlid\]'"):
         GlotlidIdentifier(tmp_path / "model.bin")
-    (tmp_path / "bad.bin").write_bytes(b"not a model")
-    with pytest.raises(ConfigError, match="not a fastText model"):
-        GlotlidIdentifier(tmp_path / "bad.bin")
 
 
 def test_glotlid_reads_fasttext_labels(tmp_path: Path) -> None:
-    fasttext = pytest.importorskip("fasttext", reason="the package fasttext is not installed")
-    lines = [f"__label__jav_Latn {SAMPLES['jv']}", f"__label__eng_Latn {SAMPLES['en']}"] * 50
-    (tmp_path / "train.txt").write_text("\n".join(lines), encoding="utf-8")
-    model = fasttext.train_supervised(
-        str(tmp_path / "train.txt"), lr=0.1, dim=8, epoch=50, thread=1, verbose=0
-    )
-    model.save_model(str(tmp_path / "model.bin"))
+    pytest.importorskip("fasttext", reason="the package fasttext is not installed")
+    vectors = {"Java": [1.0, 0.0, 0.0], "dogs": [0.0, 1.0, 0.0]}
+    words = dict.fromkeys(SAMPLES["jv"].split(), vectors["Java"])
+    words |= dict.fromkeys(SAMPLES["en"].split(), vectors["dogs"])
+    labels = {"jav_Latn": [3.0, 0.0, 0.0], "jav_Java": [1.0, 0.0, 0.0], "eng_Latn": [0.0, 3.0, 0.0]}
+    write_model(tmp_path / "model.bin", labels, words)
     identifier = GlotlidIdentifier(tmp_path / "model.bin")
     language = load_language(SEEDS / "jv" / "language.yaml", identifier)
+    # softmax(3, 1, 0), the two scripts of one language added up
+    assert identifier.guess(SAMPLES["jv"]) == pytest.approx({"jav": 0.9580, "eng": 0.0420}, abs=1e-3)
     assert language.identify(SAMPLES["jv"]).verdict == "yes"
     assert language.identify(SAMPLES["en"]).verdict == "no"
     assert identifier.identity.startswith("glotlid ")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from concurrent.futures import ThreadPoolExecutor
 from importlib.util import find_spec
 
@@ -59,10 +60,16 @@ def test_a_long_text_without_any_mark_is_split() -> None:
     assert len(TOKENISERS["words"]("word " * 20000)[0]) == 20000
 
 
-@pytest.mark.parametrize(("package", "text"), [("pythainlp", "แมว"), ("jieba", "猫")])
-def test_a_missing_package_says_what_to_type(package: str, text: str) -> None:
+@pytest.mark.parametrize(
+    ("package", "text", "extra"), [("pythainlp", "แมว", "thai"), ("jieba", "猫", "chinese")]
+)
+def test_a_missing_package_says_what_to_type(
+    package: str, text: str, extra: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     if find_spec(package):
         assert TOKENISERS[package](text)[0] == [text]
-        return
-    with pytest.raises(PrerequisiteError, match=f"pip install {package} .*tokeniser: characters"):
+    # Python's own way to make an import fail, so that the message is tested where the package is installed.
+    for name in [package, f"{package}.tokenize"]:
+        monkeypatch.setitem(sys.modules, name, None)
+    with pytest.raises(PrerequisiteError, match=rf"pip install 'adage\[{extra}\]' .*tokeniser: characters"):
         TOKENISERS[package](text)
