@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 _PREFECT_DEFAULTS = {
@@ -32,6 +34,16 @@ def configure_prefect(*, command_line: bool) -> None:
     defaults = _PREFECT_DEFAULTS | (_COMMAND_LINE_DEFAULTS if command_line else {})
     for name, value in defaults.items():
         os.environ.setdefault(name, value)
+
+
+@contextmanager
+def point_prefect_to(url: str) -> Iterator[None]:
+    """Let this process and those it starts talk to the Prefect server at this address."""
+    os.environ["PREFECT_API_URL"] = url
+    try:
+        yield
+    finally:
+        del os.environ["PREFECT_API_URL"]
 
 
 def cache_folder() -> Path:

@@ -11,6 +11,7 @@ from prefect.settings import get_current_settings
 from flows.assembly import BuildRequest
 from flows.build_capr import build_capr
 from flows.screen import Screen
+from flows.server import prefect_server
 
 _PATIENCE_SECONDS = 3.0
 
@@ -26,8 +27,9 @@ def run_flow(request: BuildRequest) -> dict[str, Any]:
     if get_current_settings().api.url is None:
         waiting.start()
     try:
-        flow = build_capr.with_options(on_running=[lambda _flow, _run, _state: waiting.cancel()])
-        summary: dict[str, Any] = flow(**asdict(request))
-        return summary
+        with prefect_server():
+            waiting.cancel()
+            summary: dict[str, Any] = build_capr(**asdict(request))
+            return summary
     finally:
         waiting.cancel()

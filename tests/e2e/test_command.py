@@ -13,6 +13,7 @@ from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 
+import psutil
 import pytest
 
 from tests.flows.small import make_root
@@ -74,9 +75,13 @@ def test_a_killed_run_repeats_no_completed_call(tmp_path: Path) -> None:
         deadline = time.monotonic() + 120
         while _scenario_calls(server) < 12 and time.monotonic() < deadline:
             time.sleep(0.02)
-        # The whole group: the temporary Prefect server is a process of its own.
-        os.killpg(run.pid, signal.SIGKILL)
+        [prefect] = [
+            child for child in psutil.Process(run.pid).children() if "flows.server" in child.cmdline()
+        ]
+        run.kill()
+        # Its temporary Prefect server, which holds the same pipes, ends by itself.
         run.communicate(timeout=60)
+        assert psutil.wait_procs([prefect], timeout=60)[1] == []
         asked = _scenario_calls(server)
         assert asked >= 12
         completed = _replies(root)
@@ -99,7 +104,8 @@ def test_ctrl_c_keeps_what_came_back_and_says_how_to_go_on(tmp_path: Path) -> No
         deadline = time.monotonic() + 120
         while _scenario_calls(server) < 8 and time.monotonic() < deadline:
             time.sleep(0.02)
-        run.send_signal(signal.SIGINT)
+        # As a terminal does: to the whole group.
+        os.killpg(run.pid, signal.SIGINT)
         _, said = run.communicate(timeout=120)
         assert run.returncode == 130, said
         assert "left" in said
