@@ -102,6 +102,7 @@ class Assembly:
             )
         return {
             "notices": notices,
+            "language": self._language(),
             "run_seed": self.profile.run_seed,
             "limits": {
                 "proverbs": self.profile.capr.acquire.limit,
@@ -150,6 +151,15 @@ class Assembly:
             base=materials.base,
             recluster=materials.recluster,
         )
+
+    def _language(self) -> dict[str, str]:
+        language = self.runner.materials.language
+        return {
+            "code": language.code,
+            "name": language.name,
+            "native_name": language.native_name,
+            "direction": language.direction,
+        }
 
     def _chat(self, role: str, sampling: Sampling) -> LedgerChat:
         if role not in self.chats:

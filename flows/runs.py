@@ -18,8 +18,9 @@ import pyarrow.compute as pc
 from pipeline.capr.base import Base
 from pipeline.capr.base_files import SPLITS, next_version, record_of, write_dataset
 from pipeline.errors import ConfigError
-from pipeline.store.files import write_json
-from pipeline.store.stages import StageRef
+from pipeline.report.page import page
+from pipeline.store.files import write_json, write_text
+from pipeline.store.stages import StageRef, load
 from pipeline.store.tables import read_table, write_table
 
 _MARK = "running.json"
@@ -31,6 +32,11 @@ class Summary:
 
     folder: Path
     manifest: Mapping[str, Any]
+
+    @property
+    def report(self) -> Path:
+        """The run as a page for people."""
+        return self.folder / "report.html"
 
     @property
     def as_json(self) -> dict[str, Any]:
@@ -81,7 +87,21 @@ def finish_run(
         "calls": {"made": calls["made"], "reused": calls["reused"]},
     }
     write_json(folder / "manifest.json", manifest)
-    return Summary(folder, manifest)
+    summary = Summary(folder, manifest)
+    # After the manifest: the run is finished, whatever its report meets.
+    write_report(summary, stages)
+    return summary
+
+
+def write_report(summary: Summary, stages: Mapping[str, StageRef]) -> Path:
+    """Write the run's page beside its manifest."""
+    write_text(summary.report, page(summary.manifest, {name: ref.table() for name, ref in stages.items()}))
+    return summary.report
+
+
+def stages_of(summary: Summary, folder: Path) -> dict[str, StageRef]:
+    """The stages a finished run was made of; StageError when one of them is gone from ``folder``."""
+    return {stage["name"]: load(folder, stage["name"], stage["key"]) for stage in summary.manifest["stages"]}
 
 
 def load_run(runs: Path, profile: str | None) -> Summary:

@@ -82,6 +82,7 @@ class Screen:
             self.say(line)
         self.say(f"dataset: {summary.folder / 'dataset'}")
         self.say(f"rejected rows: {summary.folder / 'rejected.parquet'}")
+        self.say(f"report: {summary.report}")
 
     @staticmethod
     def _label(stage: str) -> str:

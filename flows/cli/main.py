@@ -11,7 +11,7 @@ from typing import NoReturn
 
 import typer
 
-from flows.cli import build, language, seeds, show, splits
+from flows.cli import build, language, report, seeds, show, splits
 from flows.cli.help import Step, Tour, examples
 from pipeline.errors import AdageError, Interrupted
 
@@ -36,6 +36,7 @@ app.add_typer(language.app, name="language", rich_help_panel=Step.LANGUAGE)
 app.add_typer(seeds.app, name="seeds", rich_help_panel=Step.LANGUAGE)
 app.add_typer(build.app, name="build", rich_help_panel=Step.BUILD)
 app.add_typer(show.app, name="show", rich_help_panel=Step.LOOK)
+app.add_typer(report.app, name="report", rich_help_panel=Step.LOOK)
 app.add_typer(splits.app, name="splits", rich_help_panel=Step.KEEP)
 
 

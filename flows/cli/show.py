@@ -46,3 +46,4 @@ def capr(
     print_table(run_table(summary))
     for line in run_lines(summary):
         typer.echo(line)
+    typer.echo(f"report: {summary.report}")

@@ -67,13 +67,24 @@ def find(folder: Path, stage: str, parts: KeyParts) -> StageRef | None:
     Torn or altered files count as absent, and so does one that lost rows to a server that was away.
     """
     key = stage_key(parts)
-    place = folder / stage / key
+    manifest = _whole(folder / stage / key, key)
+    return _ref(folder / stage / key, manifest, cached=True) if manifest and manifest["lasting"] else None
+
+
+def load(folder: Path, stage: str, key: str) -> StageRef:
+    """The artifact a finished run names; StageError when it is gone or altered."""
+    manifest = _whole(folder / stage / key, key)
+    if manifest is None:
+        raise StageError(f"stage {stage}: {folder / stage / key} is gone or altered since the run: build again")
+    return _ref(folder / stage / key, manifest, cached=True)
+
+
+def _whole(place: Path, key: str) -> dict[str, Any] | None:
+    """The manifest of an artifact whose files are those it was written with."""
     try:
-        manifest = json.loads((place / _MANIFEST).read_text(encoding="utf-8"))
+        manifest: dict[str, Any] = json.loads((place / _MANIFEST).read_text(encoding="utf-8"))
         whole = all(digest_file(place / name) == manifest["files"][name] for name in _FILES)
-        if not whole or manifest["key"] != key or not manifest["lasting"]:
-            return None
-        return _ref(place, manifest, cached=True)
+        return manifest if whole and manifest["key"] == key and "lasting" in manifest else None
     except (OSError, ValueError, KeyError, TypeError):
         return None
 

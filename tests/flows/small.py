@@ -15,8 +15,10 @@ from pipeline.capr.graph import STAGES
 from pipeline.store.stages import StageRef
 
 
-def make_root(folder: Path, address: str, protocol: str = "ollama", **capr: Any) -> Path:
-    """A root with the shipped English seeds and a profile `test` on the server at ``address``."""
+def make_root(
+    folder: Path, address: str, protocol: str = "ollama", lang: str = "en", **capr: Any
+) -> Path:
+    """A root with the shipped seeds of ``lang`` and a profile `test` on the server at ``address``."""
     model: dict[str, Any] = {"backend": protocol, "model": "scripted", "address": address, "num_ctx": 4096}
     if protocol == "openai":
         model["revision"] = "1"
@@ -43,10 +45,10 @@ def make_root(folder: Path, address: str, protocol: str = "ollama", **capr: Any)
             **capr,
         },
     }
-    seeds = folder / "seeds" / "en"
+    seeds = folder / "seeds" / lang
     seeds.mkdir(parents=True)
     (folder / "profiles").mkdir()
-    source = Path(__file__).resolve().parents[2] / "seeds" / "en"
+    source = Path(__file__).resolve().parents[2] / "seeds" / lang
     for name in ("proverbs.csv", "language.yaml"):
         (seeds / name).write_bytes((source / name).read_bytes())
     (folder / "profiles" / "test.yaml").write_text(yaml.safe_dump(profile), encoding="utf-8")

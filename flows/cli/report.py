@@ -1,0 +1,30 @@
+"""`adage report`: a finished run's page, written anew."""
+
+from __future__ import annotations
+
+import typer
+
+from flows.cli.help import examples
+from flows.cli.options import LangOption, LastProfileOption, RootOption, open_root
+
+app = typer.Typer(
+    help="Write a finished run's page anew.",
+    epilog=examples("adage report capr --lang ja"),
+    no_args_is_help=True,
+)
+
+
+@app.callback()
+def _group() -> None:
+    """Write a finished run's page anew."""
+
+
+@app.command(epilog=examples("adage report capr --lang ja", "adage report capr --lang ja --profile local"))
+def capr(lang: LangOption, profile: LastProfileOption = None, root: RootOption = None) -> None:
+    """Write report.html of the last finished CAPR run beside its manifest; no model is called."""
+    from flows.runs import load_run, stages_of, write_report
+
+    place = open_root(root)
+    place.check_language(lang)
+    summary = load_run(place.artifacts / "capr" / lang / "runs", profile)
+    typer.echo(write_report(summary, stages_of(summary, place.stages("capr", lang))))

@@ -1,0 +1,62 @@
+"""The slugs of the tables in plain words, for whoever reads a report without the documentation."""
+
+from __future__ import annotations
+
+REASONS = {
+    "no_text": "no proverb in the row",
+    "no_meaning": "no meaning, in the language or in English",
+    "duplicate": "the proverb stands in the table already",
+    "wrong_script": "too few letters of the language's script",
+    "wrong_language": "another language",
+    "too_short": "too few words",
+    "too_long": "too many words",
+    "overlap": "shares too many content words with its proverb",
+    "too_similar": "too close to its proverb",
+    "near_duplicate": "nearly the same as another scenario of its proverb",
+    "no_same_cluster_candidate": "no same-cluster distractor under the caps",
+    "no_near_match_candidate": "no near-match distractor under the caps",
+    "no_random_cluster_candidate": "no random-cluster distractor under the caps",
+    "equal_options": "two options read the same",
+    "flagged": "flagged by the jury, and this run leaves flagged items out",
+    "reply_invalid": "no reply of the model was usable",
+    "reply_truncated": "every reply was cut off",
+    "reply_empty": "every reply was empty",
+    "reply_thinking_only": "the model thought and never answered",
+    "reply_refused": "the model refused",
+    "reply_timeout": "the server did not answer in time; the next build asks again",
+    "reply_server_error": "the server failed; the next build asks again",
+    "reply_prompt_too_long": "the prompt does not fit the model's window",
+}
+"""Reason slug of a rejected row -> what it means."""
+
+ROLES = {
+    "key": "key",
+    "same_cluster": "same cluster",
+    "same_cluster_nearest": "nearest cluster",
+    "near_match": "near-match",
+    "random_cluster": "random cluster",
+}
+"""Role of an option -> its name on the page, in the order of the page."""
+
+STAGES = {
+    "acquire": "seed proverbs that can be used",
+    "label": "a theme label for each proverb",
+    "cluster": "labels grouped into clusters",
+    "name_clusters": "a name for each cluster",
+    "scenarios": "a scenario for each proverb and domain",
+    "filter": "scenarios in the language, not too close to their proverb",
+    "distractors": "three distractors for each scenario",
+    "judge": "a rating for each item and judge",
+    "curate": "splits and flags",
+}
+"""Stage -> what one row of it is."""
+
+
+def reason_in_words(slug: str) -> str:
+    """What a reason means; a slug without words of its own is said as it is."""
+    return REASONS.get(slug, slug.replace("_", " "))
+
+
+def role_in_words(slug: str) -> str:
+    """The name of an option's role."""
+    return ROLES.get(slug, slug.replace("_", " "))
