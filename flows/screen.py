@@ -12,6 +12,7 @@ from rich.table import Table
 
 from pipeline.capr.graph import STAGES
 from pipeline.store.stages import StageRef
+from pipeline.visible import visible
 
 if TYPE_CHECKING:
     from flows.assembly import Assembly
@@ -48,7 +49,7 @@ class Screen:
 
     def say(self, text: str) -> None:
         """One line for the person."""
-        self.console.print(text, markup=False, soft_wrap=True)
+        self.console.print(visible(text), markup=False, soft_wrap=True)
 
     def begin(self, assembly: Assembly) -> None:
         """What is about to be built, with the profile's notice first."""

@@ -9,7 +9,7 @@ import typer
 
 from flows.cli.help import examples
 from flows.cli.options import JsonOption, LangArgument, RootOption, open_root
-from flows.cli.output import print_json
+from flows.cli.output import print_json, say
 from pipeline.errors import ConfigError
 from pipeline.store.files import write_text
 from pipeline.store.root import Root, checked_name
@@ -86,8 +86,8 @@ def new(
         answer=_ask(answer, "In the language: Answer"),
     )
     write_text(path, draft_file(answers, path))
-    typer.echo(f"{path} is written. Put twenty sentences into a file, one a line, and type:")
-    typer.echo(f"  adage language check {code} --sentences FILE")
+    say(f"{path} is written. Put twenty sentences into a file, one a line, and type:")
+    say(f"  adage language check {code} --sentences FILE")
 
 
 @app.command(
@@ -127,7 +127,7 @@ def check(
         print_json({"texts": [_record(row) for row in checked], "page": str(target)})
         return
     _print(language, checked)
-    typer.echo(f"The same as a page: {target}")
+    say(f"The same as a page: {target}")
 
 
 def _texts(place: Root, code: str, sentences: Path | None) -> list[str]:
@@ -149,17 +149,17 @@ def _texts(place: Root, code: str, sentences: Path | None) -> list[str]:
 def _print(language: Language, checked: list[Checked]) -> None:
     from pipeline.language.check import advice
 
-    typer.echo(f"{language.name} ({language.native_name}), {language.spec.status}")
+    say(f"{language.name} ({language.native_name}), {language.spec.status}")
     for number, row in enumerate(checked, 1):
         verdict = row.facts.verdict
-        typer.echo(f"\n{number}. {row.facts.text}")
-        typer.echo(f"   words ({row.facts.word_count}): {' | '.join(row.facts.words)}")
-        typer.echo(f"   content words: {' | '.join(row.content)}")
-        typer.echo(f"   compared as: {row.facts.key}")
-        typer.echo(f"   judged: {verdict.verdict} ({verdict.reason})")
-    typer.echo("")
+        say(f"\n{number}. {row.facts.text}")
+        say(f"   words ({row.facts.word_count}): {' | '.join(row.facts.words)}")
+        say(f"   content words: {' | '.join(row.content)}")
+        say(f"   compared as: {row.facts.key}")
+        say(f"   judged: {verdict.verdict} ({verdict.reason})")
+    say()
     for line in advice(language, checked):
-        typer.echo(f"- {line}")
+        say(f"- {line}")
 
 
 def _record(row: Checked) -> dict[str, object]:

@@ -14,6 +14,7 @@ import typer
 from flows.cli import build, language, report, seeds, show, splits
 from flows.cli.help import Step, Tour, examples
 from pipeline.errors import AdageError, Interrupted
+from pipeline.visible import visible
 
 app = typer.Typer(
     name="adage",
@@ -63,7 +64,7 @@ def _mistyped(error: typer.TyperException) -> str:
 
 
 def _end(message: str, code: int) -> NoReturn:
-    typer.echo(message, err=True)
+    typer.echo(visible(message), err=True)
     sys.exit(code)
 
 

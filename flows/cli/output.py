@@ -8,6 +8,13 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
+from pipeline.visible import visible
+
+
+def say(text: str = "") -> None:
+    """A line for people on stdout; characters that would turn text or steer the terminal are shown."""
+    typer.echo(visible(text))
+
 
 def print_json(data: object) -> None:
     """One JSON document on stdout, in the letters of its texts."""

@@ -16,6 +16,7 @@ from flows.cli.text import isolated, paragraph
 from pipeline.errors import ConfigError
 from pipeline.store.files import canonical_json, write_text
 from pipeline.store.root import Root
+from pipeline.visible import visible
 
 if TYPE_CHECKING:
     from pipeline.seeds.importing import Imported
@@ -200,6 +201,6 @@ def _report(result: Imported, table: Path, rejects: Path, direction: str) -> Non
     if result.contains_proverb:
         show(f"{result.contains_proverb} explanations contain their proverb (marked in the build)")
     for note in result.notes:
-        show(note)
+        show(visible(note))
     if result.rejected:
         typer.echo(f"  each row with its reason: {rejects}")

@@ -6,7 +6,7 @@ import typer
 
 from flows.cli.help import examples
 from flows.cli.options import JsonOption, LangOption, LastProfileOption, RootOption, open_root
-from flows.cli.output import print_json, print_table
+from flows.cli.output import print_json, print_table, say
 
 app = typer.Typer(
     help="Show what a finished run made.",
@@ -45,5 +45,5 @@ def capr(
         return
     print_table(run_table(summary))
     for line in run_lines(summary):
-        typer.echo(line)
-    typer.echo(f"report: {summary.report}")
+        say(line)
+    say(f"report: {summary.report}")

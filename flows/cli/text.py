@@ -6,14 +6,18 @@ from rich.console import Console
 from rich.text import Text
 
 from flows.cli.help import WIDTH
+from pipeline.visible import visible
 
 _CONSOLE = Console(width=WIDTH)
 _ISOLATE, _END = "\u2068", "\u2069"
 
 
 def isolated(text: str, direction: str) -> str:
-    """The text, between marks that keep its direction from turning what stands around it."""
-    return f"{_ISOLATE}{text}{_END}" if direction == "rtl" else text
+    """The text, between marks that keep its direction from turning what stands around it.
+
+    Marks of its own that would, and characters that steer a terminal, are shown as their code points.
+    """
+    return _apart(visible(text), direction)
 
 
 def paragraph(text: str, first: str, direction: str = "ltr", width: int = WIDTH) -> list[str]:
@@ -23,5 +27,9 @@ def paragraph(text: str, first: str, direction: str = "ltr", width: int = WIDTH)
     """
     indent = Text(first).cell_len
     lines = Text(text).wrap(_CONSOLE, width - indent)
-    shown = [isolated(str(line).rstrip(), direction) for line in lines] or [""]
+    shown = [_apart(str(line).rstrip(), direction) for line in lines] or [""]
     return [f"{first}{shown[0]}", *(f"{' ' * indent}{line}" for line in shown[1:])]
+
+
+def _apart(text: str, direction: str) -> str:
+    return f"{_ISOLATE}{text}{_END}" if direction == "rtl" else text

@@ -8,8 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from jinja2 import Environment, FileSystemLoader, StrictUndefined
-
+from pipeline.html import html_templates
 from pipeline.language.identifiers import LangdetectIdentifier
 from pipeline.language.language import Language, TextFacts
 
@@ -69,11 +68,10 @@ def advice(language: Language, checked: Sequence[Checked]) -> list[str]:
 
 def page(language: Language, checked: Sequence[Checked]) -> str:
     """The same as one HTML file, to print or send: no script, nothing loaded from elsewhere."""
-    environment = Environment(
-        loader=FileSystemLoader(_TEMPLATES), autoescape=True, undefined=StrictUndefined, trim_blocks=True
-    )
-    return environment.get_template("check.html").render(
-        language=language, checked=checked, advice=advice(language, checked)
+    return (
+        html_templates(_TEMPLATES)
+        .get_template("check.html")
+        .render(language=language, checked=checked, advice=advice(language, checked))
     )
 
 

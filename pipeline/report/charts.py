@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from pipeline.report.figures import INK, LINE, MAIN, MUTED, SECOND, new_axes, to_svg
+from pipeline.report.figures import INK, LINE, MAIN, SECOND, new_axes, to_svg
 from pipeline.report.rows import StageRows
 
 _WIDTH = 460

@@ -50,12 +50,12 @@ def new_axes(width: int, height: int) -> Axes:
     axes.spines["bottom"].set_color(LINE)
     axes.tick_params(length=0, labelsize=_FONT_POINTS, labelcolor=MUTED, pad=6)
     axes.xaxis.label.set_color(MUTED)
-    axes.xaxis.label.set_size(_FONT_POINTS)
+    axes.xaxis.label.set_fontsize(_FONT_POINTS)
     return axes
 
 
 def to_svg(axes: Axes, name: str, description: str) -> str:
-    """The axes' figure as an inline ``<svg>`` with text as text; ``name`` keeps its ids apart from others'."""
+    """The axes' figure as an inline ``<svg>`` with text as text; ``name`` keeps its ids apart."""
     import matplotlib
 
     stream = io.StringIO()

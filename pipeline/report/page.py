@@ -9,14 +9,13 @@ from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
-from jinja2 import Environment, FileSystemLoader, StrictUndefined
-from markupsafe import Markup, escape
+from markupsafe import Markup
 
+from pipeline.html import html_templates
 from pipeline.report import charts, overview
 from pipeline.report.rows import stage_rows
 from pipeline.report.samples import SAMPLES, samples
 from pipeline.report.words import ROLES, STAGES, role_in_words
-from pipeline.visible import visible
 
 _TEMPLATES = Path(__file__).parent / "templates"
 
@@ -29,15 +28,7 @@ def page(manifest: Mapping[str, Any], tables: Mapping[str, pa.Table]) -> str:
     """
     rows = stage_rows(manifest)
     style, script = _asset("report.css"), _asset("report.js")
-    environment = Environment(
-        loader=FileSystemLoader(_TEMPLATES),
-        autoescape=True,
-        undefined=StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        # What a template prints goes through here last: no text can miss it.
-        finalize=_shown,
-    )
+    environment = html_templates(_TEMPLATES)
     environment.filters["role"] = role_in_words
     environment.filters["number"] = _number
     return environment.get_template("report.html").render(
@@ -55,12 +46,6 @@ def page(manifest: Mapping[str, Any], tables: Mapping[str, pa.Table]) -> str:
         most_samples=SAMPLES,
         roles=ROLES,
     )
-
-
-def _shown(value: Any) -> Any:
-    if isinstance(value, Markup) or not isinstance(value, str):
-        return value
-    return escape(visible(value))
 
 
 def _number(value: float | None, digits: int = 2) -> str:

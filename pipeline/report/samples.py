@@ -50,7 +50,9 @@ def choose_samples(items: Sequence[Mapping[str, Any]], run_seed: int) -> list[Ma
         queues[item["cluster_id"]].append(item)
     clusters = stable_order(queues, run_seed, "sample")
     depth = max((len(queue) for queue in queues.values()), default=0)
-    dealt = [queues[cluster][turn] for turn in range(depth) for cluster in clusters if turn < len(queues[cluster])]
+    dealt = [
+        queues[cluster][turn] for turn in range(depth) for cluster in clusters if turn < len(queues[cluster])
+    ]
     return dealt[:SAMPLES]
 
 

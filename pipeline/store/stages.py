@@ -75,7 +75,9 @@ def load(folder: Path, stage: str, key: str) -> StageRef:
     """The artifact a finished run names; StageError when it is gone or altered."""
     manifest = _whole(folder / stage / key, key)
     if manifest is None:
-        raise StageError(f"stage {stage}: {folder / stage / key} is gone or altered since the run: build again")
+        raise StageError(
+            f"stage {stage}: {folder / stage / key} is gone or altered since the run: build again"
+        )
     return _ref(folder / stage / key, manifest, cached=True)
 
 

@@ -15,9 +15,7 @@ from pipeline.capr.graph import STAGES
 from pipeline.store.stages import StageRef
 
 
-def make_root(
-    folder: Path, address: str, protocol: str = "ollama", lang: str = "en", **capr: Any
-) -> Path:
+def make_root(folder: Path, address: str, protocol: str = "ollama", lang: str = "en", **capr: Any) -> Path:
     """A root with the shipped seeds of ``lang`` and a profile `test` on the server at ``address``."""
     model: dict[str, Any] = {"backend": protocol, "model": "scripted", "address": address, "num_ctx": 4096}
     if protocol == "openai":
