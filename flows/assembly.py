@@ -15,6 +15,7 @@ from flows.runs import Summary, finish_run
 from flows.screen import Screen
 from pipeline.capr.base import Base
 from pipeline.capr.base_files import load_base
+from pipeline.capr.clustering import check_memory
 from pipeline.capr.graph import PROMPTS
 from pipeline.capr.judge import Judge
 from pipeline.capr.reclustering import what_changes
@@ -204,6 +205,10 @@ def assemble(request: BuildRequest, screen: Screen) -> Iterator[Assembly]:
     seeds = read_seeds(place.seeds(lang), lang)
     frozen_splits = read_splits(place.splits(lang))
     base = _open_base(request, place)
+    if base is None:
+        # Every proverb may get a label of its own: what that needs is known before the first call is made.
+        asked = min(len(seeds), settings.capr.acquire.limit or len(seeds))
+        check_memory(asked, settings.capr.cluster.memory_gib)
     with ExitStack() as stack:
         ledger = Ledger(settings.ledger or place.artifacts / "ledger.sqlite")
         stack.callback(ledger.close)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Container
 from typing import Any, Literal
 
 import numpy as np
@@ -10,17 +11,12 @@ import pyarrow as pa
 from pydantic import Field
 
 from pipeline.capr.base import Base
-from pipeline.capr.clustering import (
-    centroids,
-    check_memory,
-    check_vectors,
-    join_nearest,
-    k_range,
-    search_k,
-)
+from pipeline.capr.clustering import centroids, check_memory, join_nearest, k_range, search_k
+from pipeline.capr.themes import same_theme, theme_words
+from pipeline.capr.vectors import NO_EMBEDDING, usable
 from pipeline.embed.interface import Embedder, Vectors
 from pipeline.params import Params
-from pipeline.store.result import StageResult
+from pipeline.store.result import Rejection, StageResult
 
 
 class ClusterParams(Params):
@@ -35,27 +31,29 @@ class ClusterParams(Params):
 def cluster(labels: pa.Table, embedder: Embedder, params: ClusterParams, base: Base | None) -> StageResult:
     """Group proverbs by theme label; keeps (proverb_id, label, cluster_id, label_key).
 
-    Distinct labels are embedded once each; labels that are the same point are one theme, reported as
+    Distinct labels are embedded once each; labels that are one theme count once and are reported as
     ``doubled_labels``. Clusters are numbered by their alphabetically first label, whatever the row order.
-    On a base dataset its proverbs keep their clusters and new labels join the nearest one.
+    On a base dataset its proverbs keep their clusters and new labels join the nearest one. A label without a
+    usable vector is rejected with its proverbs; the others go on. Raises StageError where fewer than 4
+    themes are left, or the search needs more memory than ``memory_gib``.
     """
     return _join(labels, embedder, params, base) if base else _search(labels, embedder, params)
 
 
 def _search(labels: pa.Table, embedder: Embedder, params: ClusterParams) -> StageResult:
-    rows = labels.to_pylist()
+    given = labels.to_pylist()
+    asked = sorted({row["label"] for row in given})
+    check_memory(len(asked), params.memory_gib)
+    names, vectors = _usable(asked, embedder.embed(asked))
+    place = {name: i for i, name in enumerate(names)}
+    rows = [row for row in given if row["label"] in place]
     counts = Counter(row["label"] for row in rows)
-    names = sorted(counts)
-    check_memory(len(names), int(params.memory_gib * 2**30))
-    vectors = embedder.embed(names)
-    check_vectors(vectors, names)
-    first = _first_alike(vectors, params.same_label)
+    first = same_theme(names, vectors, params.same_label)
     themes = sorted(set(first))
     weights = [sum(counts[names[i]] for i in range(len(names)) if first[i] == theme) for theme in themes]
     searched = k_range(len(rows), len(themes), params.k_range)
     found = search_k(vectors[themes], weights, searched.low, searched.high)
     cluster_of_theme = dict(zip(themes, found.clusters.tolist(), strict=True))
-    place = {name: i for i, name in enumerate(names)}
     kept: list[dict[str, Any]] = []
     for row in rows:
         theme = first[place[row["label"]]]
@@ -82,7 +80,7 @@ def _search(labels: pa.Table, embedder: Embedder, params: ClusterParams) -> Stag
             if names[theme] != name
         ],
     }
-    return StageResult(kept, [], len(rows), facts)
+    return StageResult(kept, _without_vector(given, place), len(given), facts)
 
 
 def _join(labels: pa.Table, embedder: Embedder, params: ClusterParams, base: Base) -> StageResult:
@@ -92,24 +90,26 @@ def _join(labels: pa.Table, embedder: Embedder, params: ClusterParams, base: Bas
     carried = Counter((row["label_key"], row["cluster_id"]) for row in old)
     frozen = sorted(carried)
     new = labels.to_pylist()
-    names = sorted({row["label"] for row in new} - set(place_of))
-    vectors = embedder.embed([key for key, _ in frozen] + names)
-    check_vectors(vectors, [key for key, _ in frozen] + names)
-    of_frozen, of_new = vectors[: len(frozen)], vectors[len(frozen) :]
+    asked = sorted({row["label"] for row in new} - set(place_of))
+    vectors = embedder.embed([key for key, _ in frozen] + asked)
+    of_frozen = vectors[: len(frozen)]
+    names, of_new = _usable(asked, vectors[len(frozen) :])
     numbers, dense = np.unique([cluster_id for _, cluster_id in frozen], return_inverse=True)
     centers = centroids(of_frozen, dense, [carried[theme] for theme in frozen])
     nearest = numbers[join_nearest(centers, of_new)]
+    by_words = {theme_words(key): at for at, (key, _) in enumerate(frozen)}
     doubled: list[dict[str, str]] = []
     themes, points = list(frozen), of_frozen
     for at, name in enumerate(names):
         # A label that is a known theme written otherwise is that theme, wherever the nearest mean lies.
         likeness = points @ of_new[at]
-        twin = int(likeness.argmax())
-        if likeness[twin] >= params.same_label:
+        twin = by_words.get(theme_words(name), int(likeness.argmax()))
+        if theme_words(name) in by_words or likeness[twin] >= params.same_label:
             place_of[name] = themes[twin]
             doubled.append({"label": name, "same_as": themes[twin][0]})
         else:
             place_of[name] = (name, int(nearest[at]))
+            by_words[theme_words(name)] = len(themes)
             themes.append(place_of[name])
             points = np.vstack([points, of_new[at]])
     kept = old + [
@@ -120,6 +120,7 @@ def _join(labels: pa.Table, embedder: Embedder, params: ClusterParams, base: Bas
             "cluster_id": place_of[row["label"]][1],
         }
         for row in new
+        if row["label"] in place_of
     ]
     facts = {
         "k": len(numbers),
@@ -129,15 +130,19 @@ def _join(labels: pa.Table, embedder: Embedder, params: ClusterParams, base: Bas
         "silhouettes": [],
         "distinct_labels": len({row["label"] for row in kept}),
         "doubled_labels": doubled,
-        "joined_the_base": len(new),
+        "joined_the_base": len(kept) - len(old),
     }
-    return StageResult(kept, [], len(kept), facts)
+    return StageResult(kept, _without_vector(new, place_of), len(old) + len(new), facts)
 
 
-def _first_alike(vectors: Vectors, least: float) -> list[int]:
-    """For each label the first earlier label that is the same point, else itself."""
-    alike = vectors @ vectors.T >= least
-    np.fill_diagonal(alike, True)
-    first = alike.argmax(axis=1)
-    # Alike is not transitive: follow to one that stands for itself.
-    return [int(first[i]) if first[first[i]] == first[i] else i for i in range(len(vectors))]
+def _usable(names: list[str], vectors: Vectors) -> tuple[list[str], Vectors]:
+    sound = usable(vectors)
+    return [name for name, good in zip(names, sound, strict=True) if good], vectors[sound]
+
+
+def _without_vector(rows: list[dict[str, Any]], known: Container[str]) -> list[Rejection]:
+    return [
+        Rejection(row["proverb_id"], NO_EMBEDDING, {"label": row["label"]})
+        for row in rows
+        if row["label"] not in known
+    ]

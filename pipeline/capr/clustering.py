@@ -90,25 +90,16 @@ def predicted_bytes(n_labels: int, dimension: int = 1024) -> int:
     return pairs * (2 * _BYTES + 1) + n_labels * (dimension + 4 * PAPER_K[1]) * _BYTES
 
 
-def check_memory(n_labels: int, limit_bytes: int) -> None:
-    """Refuse, before anything is embedded or allocated, a search that would not fit."""
-    need = predicted_bytes(n_labels)
-    if need > limit_bytes:
-        raise StageError(
-            f"clustering {n_labels} labels needs about {need / 2**30:.1f} GiB, the limit is "
-            f"{limit_bytes / 2**30:.1f} GiB: raise capr.cluster.memory_gib in the profile or use fewer "
-            "proverbs"
-        )
+def check_memory(n_labels: int, limit_gib: float) -> None:
+    """Refuse, before anything is asked, embedded or allocated, a search that would not fit.
 
-
-def check_vectors(vectors: npt.NDArray[Any], names: Sequence[str]) -> None:
-    """Raise StageError naming labels whose vector is not finite or zero: no distance means anything there."""
-    bad = ~np.isfinite(vectors).all(axis=1) | ~vectors.any(axis=1)
-    if bad.any():
-        which = ", ".join(repr(names[i]) for i in np.flatnonzero(bad)[:5])
+    ``n_labels`` is the number of distinct labels, or before they are known that of the proverbs.
+    """
+    need = predicted_bytes(n_labels) / 2**30
+    if need > limit_gib:
         raise StageError(
-            f"{int(bad.sum())} labels have no usable embedding (zero or NaN): {which}. "
-            "Check the embedder, or give these proverbs other labels"
+            f"clustering {n_labels} labels needs about {need:.1f} GiB, the limit is {limit_gib:.1f} GiB: "
+            "raise capr.cluster.memory_gib in the profile or use fewer proverbs (--limit-proverbs)"
         )
 
 

@@ -82,6 +82,7 @@ def curate(
         "proverbs_by_split": dict(Counter(splits.values())),
         "items_by_split": dict(Counter(row["split"] for row in rows)),
         "flagged": sum(row["flag_paper"] for row in rows),
+        "flag_reasons": dict(Counter(reason for row in rows for reason in row["flag_reasons"])),
         "ambiguous": sum(row["ambiguous"] for row in rows),
         "invalid": sum(row["invalid"] for row in rows),
         "splits": splits,

@@ -16,6 +16,7 @@ from pipeline.capr.calibration import PAPER_CAP, Cap, calibrated_cap, within_pai
 from pipeline.capr.candidates import Caps, Choice, Pool, choose
 from pipeline.capr.clustering import centroids
 from pipeline.capr.domains import DOMAINS
+from pipeline.capr.vectors import NO_EMBEDDING, Mask, usable
 from pipeline.embed.interface import Embedder, Vectors
 from pipeline.hashing import stable_order, stable_permutation
 from pipeline.params import Params
@@ -65,6 +66,7 @@ def distractors(
 
     Caps are calibrated over all seeds of the language, whatever the limits, or are the base's. The key's
     place is dealt from a permutation of A-D by domain slot, so that a proverb's items spread over the places.
+    A proverb whose text or meaning has no usable vector is neither key nor distractor.
     """
     scenarios = filtered.to_pylist()
     owners = sorted({row["proverb_id"] for row in scenarios})
@@ -86,7 +88,14 @@ def distractors(
             )
             continue
         kept.append(item)
-    return StageResult(kept, rejected, len(scenarios), {"caps": options.calibration, "rule": params.rule})
+    facts = {
+        "caps": options.calibration,
+        "rule": params.rule,
+        "longer_than_embedder_window": {
+            field: sum(embedder.cut(proverbs[field].to_pylist())) for field in ("text", "meaning")
+        },
+    }
+    return StageResult(kept, rejected, len(scenarios), facts)
 
 
 def choose_options(
@@ -98,14 +107,20 @@ def choose_options(
     params: DistractorParams,
     base: Base | None,
 ) -> Options:
-    """The distractors of each proverb in ``owners`` (ids, all clustered)."""
-    seeds = proverbs.to_pylist()
+    """The distractors of each proverb in ``owners`` (ids), or why it has none."""
+    seeds = sorted(proverbs.to_pylist(), key=lambda row: row["proverb_id"])
     texts = embedder.embed([row["text"] for row in seeds])
     meanings = embedder.embed([row["meaning"] for row in seeds])
-    caps, calibration = _frozen_caps(base) if base else _caps(texts, meanings, params)
-    pool, rows = _pool(seeds, clusters, texts, meanings)
-    choices = choose(pool, [rows[p] for p in owners], caps, params.rule, run_seed)
-    return Options(pool, rows, dict(zip(owners, choices, strict=True)), calibration)
+    sound = usable(texts) & usable(meanings)
+    caps, calibration = _frozen_caps(base) if base else _caps(texts[sound], meanings[sound], params)
+    pool, rows = _pool(seeds, clusters, texts, meanings, sound)
+    able = [p for p in owners if p in rows]
+    choices = dict(zip(able, choose(pool, [rows[p] for p in able], caps, params.rule, run_seed), strict=True))
+    clustered = set(clusters["proverb_id"].to_pylist())
+    for proverb_id in owners:
+        reason = NO_EMBEDDING if proverb_id in clustered else "not_clustered"
+        choices.setdefault(proverb_id, Choice((), (), -1, reason))
+    return Options(pool, rows, choices, calibration)
 
 
 def _caps(texts: Vectors, meanings: Vectors, params: DistractorParams) -> tuple[Caps, dict[str, Any]]:
@@ -133,17 +148,18 @@ def _frozen_caps(base: Base) -> tuple[Caps, dict[str, Any]]:
 
 
 def _pool(
-    seeds: Sequence[dict[str, Any]], clusters: pa.Table, texts: Vectors, meanings: Vectors
+    seeds: Sequence[dict[str, Any]], clusters: pa.Table, texts: Vectors, meanings: Vectors, sound: Mask
 ) -> tuple[Pool, dict[str, int]]:
-    """The clustered proverbs in id order, so that row order decides nothing."""
-    place = {row["proverb_id"]: i for i, row in enumerate(seeds)}
+    """The clustered proverbs with usable vectors in id order, so that row order decides nothing."""
+    place = {row["proverb_id"]: i for i, row in enumerate(seeds) if sound[i]}
     # A proverb of the base dataset may have been taken out of the seeds since: it is no option any more.
     labelled = sorted(
-        (row for row in clusters.to_pylist() if row["proverb_id"] in place), key=lambda row: row["proverb_id"]
+        (row for row in clusters.to_pylist() if row["proverb_id"] in place),
+        key=lambda row: row["proverb_id"],
     )
     at = [place[row["proverb_id"]] for row in labelled]
     # Dense numbers: a cluster may have lost all its proverbs.
-    _, numbers = np.unique([row["cluster_id"] for row in labelled], return_inverse=True)
+    numbers = np.unique([row["cluster_id"] for row in labelled], return_inverse=True)[1].astype(np.int64)
     pool = Pool(
         ids=[row["proverb_id"] for row in labelled],
         clusters=numbers,
@@ -157,7 +173,9 @@ def _pool(
 
 
 def _nearest_clusters(vectors: Vectors, clusters: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
-    """For each cluster the one whose proverbs' mean vector is nearest."""
+    """For each cluster the one whose proverbs' mean vector is nearest; [] where there is none."""
+    if not len(clusters):
+        return clusters
     centers = centroids(vectors, clusters, [1] * len(clusters))
     apart = ((centers[:, None, :] - centers[None, :, :]) ** 2).sum(axis=2)
     np.fill_diagonal(apart, np.inf)

@@ -3,19 +3,24 @@
 from __future__ import annotations
 
 from collections import defaultdict
+from collections.abc import Sequence
 from dataclasses import asdict
 from typing import Any, Literal
 
 import numpy as np
+import numpy.typing as npt
 import pyarrow as pa
 from pydantic import Field
 
 from pipeline.capr.base import Base
 from pipeline.capr.calibration import PAPER_CAP, calibrated_cap, cross_pairs
-from pipeline.embed.interface import Embedder
+from pipeline.capr.vectors import NO_EMBEDDING, usable
+from pipeline.embed.interface import Embedder, Vectors
 from pipeline.language.language import Language
 from pipeline.params import Params
 from pipeline.store.result import Rejection, StageResult
+
+Numbers = dict[str, Any]
 
 
 class FilterParams(Params):
@@ -41,64 +46,95 @@ def filter(
     """Keep scenarios in the language, 10-120 words long, that neither quote nor paraphrase their proverb.
 
     Each scenario is analysed and embedded once. Checks run in the paper's order and the first that fails
-    names the rejection; near-duplicates within a proverb come last, the first by id stays. A base dataset's
-    cap is kept.
+    names the rejection; near-duplicates within a proverb come last, the first by id stays. The cap is
+    calibrated over pairs of a scenario with any other seed proverb of the language, whatever the limits; a
+    base dataset's is kept.
     """
     rows = scenarios.to_pylist()
-    known = {row["proverb_id"]: row for row in proverbs.to_pylist()}
-    used = sorted({row["proverb_id"] for row in rows})
-    place = {proverb_id: i for i, proverb_id in enumerate(used)}
-    vectors = embedder.embed([known[p]["text"] for p in used] + [row["text"] for row in rows])
-    of_proverb, of_scenario = vectors[: len(used)], vectors[len(used) :]
+    seeds = sorted(proverbs.to_pylist(), key=lambda row: row["proverb_id"])
+    place = {row["proverb_id"]: i for i, row in enumerate(seeds)}
+    texts = [row["text"] for row in rows]
+    vectors = embedder.embed([row["text"] for row in seeds] + texts)
+    of_proverb, of_scenario = vectors[: len(seeds)], vectors[len(seeds) :]
+    cut = embedder.cut(texts)
     owner = np.array([place[row["proverb_id"]] for row in rows], dtype=np.int64)
-    cap = PAPER_CAP
-    calibration: dict[str, Any] = {"cap": cap, "how": "fixed"}
-    if base:
-        cap = base.caps.scenario
-        calibration = {"cap": cap, "how": f"frozen with base {base.version}"}
-    elif params.similarity_cap == "calibrated" and rows:
-        found = calibrated_cap(cross_pairs(of_proverb, of_scenario, owner))
-        cap = found.cap
-        calibration = {"how": "calibrated", **asdict(found)}
-    proverb_facts = {p: language.analyse(known[p]["text"]) for p in used}
-    kept: list[dict[str, Any]] = []
-    rejected: list[Rejection] = []
-    kept_of: dict[str, list[int]] = defaultdict(list)
-    for i, row in enumerate(rows):
+    comparable = usable(of_scenario) & usable(of_proverb)[owner]
+    calibration = (
+        _frozen_cap(base) if base else _cap(of_proverb, of_scenario[comparable], owner[comparable], params)
+    )
+    cap = calibration["cap"]
+    proverb_facts = {
+        row["proverb_id"]: language.analyse(row["text"])
+        for row in (seeds[i] for i in np.unique(owner).tolist())
+    }
+    outcome: dict[int, tuple[str, Numbers]] = {}
+    kept_of: dict[str, list[_Kept]] = defaultdict(list)
+    for i in sorted(range(len(rows)), key=lambda i: str(rows[i]["scenario_id"])):
+        row = rows[i]
         facts = language.analyse(row["text"], params.script_share)
-        measured = {
+        similarity = float(of_scenario[i] @ of_proverb[owner[i]]) if comparable[i] else None
+        numbers: Numbers = {
             "words": facts.word_count,
             "script_share": facts.verdict.script_share,
             "verdict": facts.verdict.verdict,
             "overlap": facts.overlap_with(proverb_facts[row["proverb_id"]]),
-            "similarity": float(of_scenario[i] @ of_proverb[owner[i]]),
+            "similarity": similarity,
+            "similarity_cap": cap,
         }
-        reason = _reason(measured, cap, params)
-        nearest = max(
-            kept_of[row["proverb_id"]], key=lambda j: float(of_scenario[i] @ of_scenario[j]), default=None
-        )
-        numbers: dict[str, Any] = {"text": row["text"], **measured, "similarity_cap": cap}
-        if not reason and nearest is not None:
-            likeness = float(of_scenario[i] @ of_scenario[nearest])
-            if likeness > params.near_duplicate:
+        reason = _reason(numbers, params)
+        candidate = _Kept(row["scenario_id"], facts.key, of_scenario[i], cut[i])
+        if not reason:
+            twin = candidate.nearest(kept_of[row["proverb_id"]])
+            if twin and twin["likeness"] > params.near_duplicate:
                 reason = "near_duplicate"
-                numbers |= {
-                    "of": rows[nearest]["scenario_id"],
-                    "likeness": likeness,
-                    "at_most": params.near_duplicate,
-                }
-        if reason:
-            rejected.append(Rejection(row["scenario_id"], reason, numbers))
-            continue
-        kept_of[row["proverb_id"]].append(i)
-        kept.append({**row, **measured, "similarity_cap": cap})
-    cut = sum(embedder.cut([row["text"] for row in rows]))
-    return StageResult(
-        kept, rejected, len(rows), {"similarity_cap": calibration, "longer_than_embedder_window": cut}
-    )
+                numbers |= {**twin, "at_most": params.near_duplicate}
+            else:
+                kept_of[row["proverb_id"]].append(candidate)
+        outcome[i] = reason, numbers
+    kept = [{**row, **outcome[i][1]} for i, row in enumerate(rows) if not outcome[i][0]]
+    rejected = [
+        Rejection(row["scenario_id"], outcome[i][0], {"text": row["text"], **outcome[i][1]})
+        for i, row in enumerate(rows)
+        if outcome[i][0]
+    ]
+    facts_out = {"similarity_cap": calibration, "longer_than_embedder_window": sum(cut)}
+    return StageResult(kept, rejected, len(rows), facts_out)
 
 
-def _reason(measured: dict[str, Any], cap: float, params: FilterParams) -> str:
+class _Kept:
+    """A scenario that passed, as later ones of its proverb are compared with it."""
+
+    def __init__(self, scenario_id: str, key: str, vector: Vectors, cut: bool) -> None:
+        self.scenario_id, self.key, self.vector, self.cut = scenario_id, key, vector, cut
+
+    def nearest(self, others: Sequence[_Kept]) -> Numbers | None:
+        """The most alike of the others and how alike it is, None without others."""
+        found = max(others, key=self._likeness, default=None)
+        return {"of": found.scenario_id, "likeness": self._likeness(found)} if found else None
+
+    def _likeness(self, other: _Kept) -> float:
+        if self.key == other.key:
+            return 1.0
+        # Past the window texts may differ, which their vectors would not show.
+        return 0.0 if self.cut or other.cut else float(self.vector @ other.vector)
+
+
+def _frozen_cap(base: Base) -> dict[str, Any]:
+    return {"cap": base.caps.scenario, "how": f"frozen with base {base.version}"}
+
+
+def _cap(
+    proverbs: Vectors, scenarios: Vectors, owner: npt.NDArray[np.int64], params: FilterParams
+) -> dict[str, Any]:
+    if params.similarity_cap == "fixed":
+        return {"cap": PAPER_CAP, "how": "fixed"}
+    sound = usable(proverbs)
+    # Rows of the usable proverbs, numbered anew.
+    found = calibrated_cap(cross_pairs(proverbs[sound], scenarios, (np.cumsum(sound) - 1)[owner]))
+    return {"how": "calibrated", **asdict(found)}
+
+
+def _reason(measured: Numbers, params: FilterParams) -> str:
     if measured["script_share"] is None or measured["script_share"] < params.script_share:
         return "wrong_script"
     if measured["verdict"] == "no":
@@ -109,4 +145,6 @@ def _reason(measured: dict[str, Any], cap: float, params: FilterParams) -> str:
         return "too_long"
     if measured["overlap"] > params.overlap:
         return "overlap"
-    return "too_similar" if measured["similarity"] > cap else ""
+    if measured["similarity"] is None:
+        return NO_EMBEDDING
+    return "too_similar" if measured["similarity"] > measured["similarity_cap"] else ""

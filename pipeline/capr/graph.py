@@ -44,12 +44,12 @@ TABLES = {
 LIBRARIES = {
     "acquire": ("janome", "langdetect", "regex"),
     "label": ("jinja2", "regex"),
-    "cluster": ("numpy", "scipy"),
+    "cluster": ("numpy", "regex", "scipy"),
     "name_clusters": ("jinja2",),
     "scenarios": ("jinja2", "regex"),
     "filter": ("janome", "langdetect", "numpy", "regex"),
     "distractors": ("numpy",),
-    "judge": ("jinja2",),
+    "judge": ("jinja2", "krippendorff", "numpy"),
     "curate": (),
 }
 """Libraries whose version may change a stage's output, so that it enters the key."""

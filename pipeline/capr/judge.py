@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import pyarrow as pa
 
+from pipeline.capr.agreement import agreement
 from pipeline.capr.rubrics import RUBRICS
 from pipeline.language.language import Language
 from pipeline.llm.interface import Answer, Ask, Chat
@@ -64,7 +66,11 @@ def judge(
         answers = seat.chat.ask(asks)
         lasting = lasting and all(a.status.lasting for a in answers)
         rows += [_row(item, seat, answer) for item, answer in zip(asked, answers, strict=True)]
-    facts = {"judges": [f"{s.name}: {s.chat.name}" for s in judges]}
+    facts = {
+        "judges": [f"{s.name}: {s.chat.name}" for s in judges],
+        "invalid_ratings": dict(Counter(row["judge"] for row in rows if row["status"] == "invalid")),
+        "agreement": agreement(rows),
+    }
     return StageResult(rows, [], len(asked) * len(judges), facts, lasting=lasting)
 
 

@@ -14,6 +14,9 @@ from pipeline.params import Params
 from pipeline.prompts import Prompt
 from pipeline.store.result import Rejection, StageResult
 
+_APOSTROPHES = regex.compile("[\u2018\u2019\u02bc`\u00b4]")
+_NO_LABEL = regex.compile(r"[^\p{L}\p{M}\p{N}']|(?<![\p{L}\p{M}])'|'(?![\p{L}\p{M}])")
+
 
 class LabelParams(Params):
     """``most_words`` bounds a label: a sentence is not a label. ``reject_copies`` refuses the prompt's own
@@ -64,6 +67,11 @@ def label(proverbs: pa.Table, chat: Chat, prompt: Prompt, params: LabelParams) -
 
 
 def normalise(theme: str) -> str:
-    """One spelling of a label: NFKC, lower case, `&` as "and", punctuation and outer blanks off."""
-    text = unicodedata.normalize("NFKC", theme).casefold().replace("&", " and ")
-    return " ".join(regex.sub(r"[^\p{L}\p{M}\p{N}' -]", " ", text).split())
+    """One spelling of a label: NFKC, lower case, `&` as "and", straight apostrophes, hyphens as blanks.
+
+    Other punctuation and outer blanks go; an apostrophe stays inside a word only.
+    """
+    # Before NFKC, which makes a blank and a mark of the spacing acute.
+    straight = _APOSTROPHES.sub("'", theme)
+    text = unicodedata.normalize("NFKC", straight).casefold().replace("&", " and ")
+    return " ".join(_NO_LABEL.sub(" ", text).split())
