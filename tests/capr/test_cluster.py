@@ -1,0 +1,126 @@
+from __future__ import annotations
+
+from collections import Counter
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from pipeline.capr.cluster import ClusterParams, cluster
+from pipeline.errors import StageError
+from pipeline.store.result import StageResult
+from tests.capr.kit import TableEmbedder, labels, reasons, shuffled
+
+PARAMS = ClusterParams()
+# Two directions, three labels round each.
+SPREAD = {
+    "calm": [1, 0],
+    "ease": [1, 0.1],
+    "rest": [1, 0.2],
+    "speed": [0, 1],
+    "hurry": [0.1, 1],
+    "rush": [0.2, 1],
+}
+
+
+def _clusters(result: StageResult) -> dict[str, int]:
+    return {row["label"]: row["cluster_id"] for row in result.rows}
+
+
+def _cluster(table: pa.Table, params: ClusterParams = PARAMS) -> tuple[StageResult, TableEmbedder]:
+    embedder = TableEmbedder(SPREAD)
+    return cluster(table, embedder, params), embedder
+
+
+def test_labels_near_each_other_share_a_cluster() -> None:
+    result, embedder = _cluster(labels("speed", "calm", "ease", "hurry", "rest", "rush", "calm", "speed"))
+    # Numbered by the first label of the alphabet: calm, ease, rest are 0.
+    assert _clusters(result) == {"calm": 0, "ease": 0, "rest": 0, "speed": 1, "hurry": 1, "rush": 1}
+    assert embedder.embedded == ["calm", "ease", "hurry", "rest", "rush", "speed"]
+    assert (result.facts["k"], result.facts["k_searched"]) == (2, [2, 3])
+    assert [s["k"] for s in result.facts["silhouettes"]] == [2, 3]
+    assert all(s["weighted"] is not None for s in result.facts["silhouettes"])
+
+
+def test_a_near_duplicate_label_counts_once_and_is_reported() -> None:
+    plain, _ = _cluster(labels(*SPREAD, "calm"))
+    table = labels(*SPREAD, "the calms")
+    doubled, _ = _cluster(table)
+    assert doubled.facts["doubled_labels"] == [{"label": "the calms", "same_as": "calm"}]
+    assert doubled.rows[-1]["label_key"] == "calm"
+    # Two proverbs on one theme weigh as two, whichever way it is written.
+    assert doubled.facts["silhouettes"] == plain.facts["silhouettes"]
+
+
+@pytest.mark.parametrize("themes", [["calm"] * 9, ["calm"], ["calm", "speed", "ease"] * 4])
+def test_fewer_than_four_labels_stop_the_stage_with_counts(themes: list[str]) -> None:
+    count = len(set(themes))
+    with pytest.raises(
+        StageError, match=f"{count} distinct theme labels for {len(themes)} proverbs, at least 4"
+    ):
+        _cluster(labels(*themes))
+
+
+def test_equal_embeddings_are_duplicates_and_not_topics() -> None:
+    # Two labels at one point, k = 2: one theme, so three are left.
+    embedder = TableEmbedder({"a b": [1, 0], "c d": [1, 0], "e f": [0, 1], "g h": [-1, 0]})
+    with pytest.raises(StageError, match="3 distinct theme labels for 4 proverbs"):
+        cluster(labels("a b", "c d", "e f", "g h"), embedder, PARAMS)
+
+
+@pytest.mark.parametrize("broken", [[0, 0], [np.nan, 1], [np.inf, 0]])
+def test_a_label_without_a_usable_vector_is_rejected_and_the_others_go_on(broken: list[float]) -> None:
+    embedder = TableEmbedder({**SPREAD, "blank": broken})
+    with np.errstate(invalid="ignore"):
+        result = cluster(labels("blank", *SPREAD, "blank"), embedder, PARAMS)
+    assert reasons(result) == {"p0": "no_embedding", "p7": "no_embedding"}
+    assert result.rejected[0].numbers == {"label": "blank"}
+    assert _clusters(result) == {"calm": 0, "ease": 0, "rest": 0, "speed": 1, "hurry": 1, "rush": 1}
+    assert result.expected == 8
+
+
+def test_fewer_labels_than_the_papers_clusters_narrow_the_range_and_say_so() -> None:
+    result, _ = _cluster(labels(*SPREAD), ClusterParams(k_range="paper"))
+    assert result.facts["k_searched"] == [5, 5]
+    assert result.facts["k_note"] == "6 labels allow k up to 5, paper: 10 to 25"
+
+
+def test_too_much_memory_is_refused_before_anything_is_embedded() -> None:
+    embedder = TableEmbedder()
+    with pytest.raises(StageError, match=r"needs about .* GiB, the limit is 0\.0"):
+        cluster(labels(*SPREAD), embedder, ClusterParams(memory_gib=1e-9))
+    assert embedder.embedded == []
+
+
+@settings(deadline=None, max_examples=40)
+@given(
+    themes=st.lists(st.sampled_from([f"t{i}" for i in range(14)]), min_size=8, max_size=60),
+    points=st.integers(0, 9),
+    setting=st.sampled_from(["paper", "adapted"]),
+)
+def test_every_proverb_has_one_cluster_whatever_the_row_order(
+    themes: list[str], points: int, setting: str
+) -> None:
+    generator = np.random.default_rng(points)
+    vectors = {f"t{i}": generator.normal(size=5).tolist() for i in range(14)}
+    table = labels(*themes)
+    params = ClusterParams(k_range=setting)  # type: ignore[arg-type]
+    if len(set(themes)) < 4:
+        with pytest.raises(StageError, match="distinct theme labels"):
+            cluster(table, TableEmbedder(vectors), params)
+        return
+    result = cluster(table, TableEmbedder(vectors), params)
+    assert [row["proverb_id"] for row in result.rows] == table["proverb_id"].to_pylist()
+    low, high = result.facts["k_searched"]
+    assert low <= result.facts["k"] <= high < len(set(themes))
+    numbers = Counter(row["cluster_id"] for row in result.rows)
+    assert sorted(numbers) == list(range(result.facts["k"]))
+    # Equal labels never part.
+    assert len({(row["label"], row["cluster_id"]) for row in result.rows}) == len(set(themes))
+    mixed = cluster(shuffled(table), TableEmbedder(vectors), params)
+    assert sorted(mixed.rows, key=lambda r: str(r["proverb_id"])) == sorted(
+        result.rows, key=lambda r: str(r["proverb_id"])
+    )
+    assert mixed.facts == result.facts
