@@ -48,6 +48,7 @@ def proverbs(*texts: str, **changed: Sequence[Any]) -> pa.Table:
             "group": f"p{i}",
             "contains_proverb": False,
             "selected": True,
+            "in_base": False,
             **{name: column[i] for name, column in changed.items()},
         }
         for i, text in enumerate(texts)
@@ -172,4 +173,4 @@ def reasons(result: StageResult) -> dict[str, str]:
 def filtered(table: pa.Table, seeds: pa.Table, embedder: Any, **params: Any) -> StageResult:
     """The filter on English scenarios, caps fixed unless said otherwise."""
     settings = FilterParams(**{"similarity_cap": "fixed", **params})
-    return filter(table, seeds, language(), embedder, settings)
+    return filter(table, seeds, language(), embedder, settings, None)

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from typing import Literal
 
 import numpy as np
 import pyarrow as pa
@@ -15,7 +16,7 @@ from tests.capr.kit import TableEmbedder, labels, reasons, shuffled
 
 PARAMS = ClusterParams()
 # Two directions, three labels round each.
-SPREAD = {
+SPREAD: dict[str, list[float]] = {
     "calm": [1, 0],
     "ease": [1, 0.1],
     "rest": [1, 0.2],
@@ -31,7 +32,7 @@ def _clusters(result: StageResult) -> dict[str, int]:
 
 def _cluster(table: pa.Table, params: ClusterParams = PARAMS) -> tuple[StageResult, TableEmbedder]:
     embedder = TableEmbedder(SPREAD)
-    return cluster(table, embedder, params), embedder
+    return cluster(table, embedder, params, None), embedder
 
 
 def test_labels_near_each_other_share_a_cluster() -> None:
@@ -67,14 +68,14 @@ def test_equal_embeddings_are_duplicates_and_not_topics() -> None:
     # Two labels at one point, k = 2: one theme, so three are left.
     embedder = TableEmbedder({"a b": [1, 0], "c d": [1, 0], "e f": [0, 1], "g h": [-1, 0]})
     with pytest.raises(StageError, match="3 distinct theme labels for 4 proverbs"):
-        cluster(labels("a b", "c d", "e f", "g h"), embedder, PARAMS)
+        cluster(labels("a b", "c d", "e f", "g h"), embedder, PARAMS, None)
 
 
 @pytest.mark.parametrize("broken", [[0, 0], [np.nan, 1], [np.inf, 0]])
 def test_a_label_without_a_usable_vector_is_rejected_and_the_others_go_on(broken: list[float]) -> None:
     embedder = TableEmbedder({**SPREAD, "blank": broken})
     with np.errstate(invalid="ignore"):
-        result = cluster(labels("blank", *SPREAD, "blank"), embedder, PARAMS)
+        result = cluster(labels("blank", *SPREAD, "blank"), embedder, PARAMS, None)
     assert reasons(result) == {"p0": "no_embedding", "p7": "no_embedding"}
     assert result.rejected[0].numbers == {"label": "blank"}
     assert _clusters(result) == {"calm": 0, "ease": 0, "rest": 0, "speed": 1, "hurry": 1, "rush": 1}
@@ -90,7 +91,7 @@ def test_fewer_labels_than_the_papers_clusters_narrow_the_range_and_say_so() -> 
 def test_too_much_memory_is_refused_before_anything_is_embedded() -> None:
     embedder = TableEmbedder()
     with pytest.raises(StageError, match=r"needs about .* GiB, the limit is 0\.0"):
-        cluster(labels(*SPREAD), embedder, ClusterParams(memory_gib=1e-9))
+        cluster(labels(*SPREAD), embedder, ClusterParams(memory_gib=1e-9), None)
     assert embedder.embedded == []
 
 
@@ -101,17 +102,17 @@ def test_too_much_memory_is_refused_before_anything_is_embedded() -> None:
     setting=st.sampled_from(["paper", "adapted"]),
 )
 def test_every_proverb_has_one_cluster_whatever_the_row_order(
-    themes: list[str], points: int, setting: str
+    themes: list[str], points: int, setting: Literal["paper", "adapted"]
 ) -> None:
     generator = np.random.default_rng(points)
     vectors = {f"t{i}": generator.normal(size=5).tolist() for i in range(14)}
     table = labels(*themes)
-    params = ClusterParams(k_range=setting)  # type: ignore[arg-type]
+    params = ClusterParams(k_range=setting)
     if len(set(themes)) < 4:
         with pytest.raises(StageError, match="distinct theme labels"):
-            cluster(table, TableEmbedder(vectors), params)
+            cluster(table, TableEmbedder(vectors), params, None)
         return
-    result = cluster(table, TableEmbedder(vectors), params)
+    result = cluster(table, TableEmbedder(vectors), params, None)
     assert [row["proverb_id"] for row in result.rows] == table["proverb_id"].to_pylist()
     low, high = result.facts["k_searched"]
     assert low <= result.facts["k"] <= high < len(set(themes))
@@ -119,7 +120,7 @@ def test_every_proverb_has_one_cluster_whatever_the_row_order(
     assert sorted(numbers) == list(range(result.facts["k"]))
     # Equal labels never part.
     assert len({(row["label"], row["cluster_id"]) for row in result.rows}) == len(set(themes))
-    mixed = cluster(shuffled(table), TableEmbedder(vectors), params)
+    mixed = cluster(shuffled(table), TableEmbedder(vectors), params, None)
     assert sorted(mixed.rows, key=lambda r: str(r["proverb_id"])) == sorted(
         result.rows, key=lambda r: str(r["proverb_id"])
     )
