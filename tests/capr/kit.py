@@ -127,7 +127,7 @@ class TableEmbedder:
         found = np.zeros((len(texts), self._size), dtype=np.float32)
         for row, text in enumerate(texts):
             if text in self._known:
-                found[row, : self._width] = unit(self._known[text])[0]
+                found[row, : len(self._known[text])] = unit(self._known[text])[0]
             else:
                 found[row, self._width + self._others.setdefault(text, len(self._others))] = 1
         return found

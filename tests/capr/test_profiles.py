@@ -1,0 +1,60 @@
+"""The shipped profiles: `paper` to the letter, `demo` and `local` with the adapted values."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from pipeline.capr.domains import DOMAINS
+from pipeline.profile import OllamaModel, Profile, load_profile
+
+
+def _profile(project: Path, name: str) -> Profile:
+    return load_profile(project / "profiles" / f"{name}.yaml", [])
+
+
+def test_paper_is_literal(project: Path) -> None:
+    paper = _profile(project, "paper")
+    served = {name: m.model for name, m in paper.models.items() if isinstance(m, OllamaModel)}
+    assert served[paper.roles.scenarios.model] == served[paper.roles.label.model] == "gpt-oss:120b"
+    assert paper.roles.scenarios.temperature == 1.0
+    assert [served[judge.model] for judge in paper.roles.judges] == [
+        "gemma3:27b",
+        "mistral-small3.2",
+        "aya-expanse:32b",
+    ]
+    assert {judge.temperature for judge in paper.roles.judges} == {0.3}
+    assert {judge.stance for judge in paper.roles.judges} == {""}
+    assert paper.capr.cluster.k_range == "paper"
+    assert (paper.capr.filter.similarity_cap, paper.capr.distractors.similarity_cap) == ("fixed", "fixed")
+    assert (paper.capr.distractors.rule, paper.capr.distractors.meaning_cap) == ("paper", False)
+    filtering = paper.capr.filter
+    assert (filtering.script_share, filtering.least_words, filtering.most_words, filtering.overlap) == (
+        0.7,
+        10,
+        120,
+        0.3,
+    )
+    assert paper.capr.scenarios.domains == len(DOMAINS) == 10
+    assert paper.capr.curate.drop_flagged is False
+    assert paper.capr.acquire.limit is None
+
+
+@pytest.mark.parametrize("name", ["demo", "local"])
+def test_the_others_are_adapted(project: Path, name: str) -> None:
+    capr = _profile(project, name).capr
+    assert capr.cluster.k_range == "adapted"
+    assert (capr.filter.similarity_cap, capr.distractors.similarity_cap) == ("calibrated", "calibrated")
+    assert (capr.distractors.rule, capr.distractors.meaning_cap) == ("paper", True)
+    assert (capr.filter.least_words, capr.filter.most_words, capr.filter.overlap) == (10, 120, 0.3)
+    assert capr.curate.drop_flagged is False
+
+
+def test_three_judges_everywhere_and_of_three_makers_but_in_the_demo(project: Path) -> None:
+    for name in ("paper", "local"):
+        profile = _profile(project, name)
+        assert len({profile.models[judge.model] for judge in profile.roles.judges}) == 3
+    demo = _profile(project, "demo")
+    assert len({judge.stance for judge in demo.roles.judges}) == 3
+    assert "not a real jury" in demo.notice
