@@ -39,6 +39,12 @@ class StageError(AdageError):
     exit_code = 5
 
 
+class StorageError(AdageError):
+    """A file cannot be written: no space, no right to. What was finished before is whole."""
+
+    exit_code = 7
+
+
 class CallLimitReached(AdageError):
     """A limit on calls or hours was reached. Everything that came back is in the ledger."""
 

@@ -13,12 +13,14 @@ import numpy as np
 
 from pipeline.embed.interface import Embedder, Vectors
 from pipeline.errors import LedgerError
+from pipeline.store.remedies import remedy
 
 _READ = 500
 # Vectors are written as they come, so that a killed build embeds no more than this many texts again.
 _CHUNK = 256
 _BUSY_SECONDS = 60.0
 
+_DELETE = "delete it: this is safe, its vectors are made again and no model reply is lost"
 _TABLE = """
 CREATE TABLE IF NOT EXISTS embeddings (
     key BLOB PRIMARY KEY, vector BLOB NOT NULL, cut INTEGER NOT NULL
@@ -107,8 +109,8 @@ class CachedEmbedder:
 
     @contextmanager
     def _open(self) -> Iterator[sqlite3.Connection]:
-        self._path.parent.mkdir(parents=True, exist_ok=True)
         try:
+            self._path.parent.mkdir(parents=True, exist_ok=True)
             with closing(
                 sqlite3.connect(self._path, timeout=_BUSY_SECONDS, isolation_level=None)
             ) as connection:
@@ -117,10 +119,9 @@ class CachedEmbedder:
                 connection.execute(_TABLE)
                 yield connection
                 connection.execute("COMMIT")
-        except sqlite3.Error as error:
+        except (sqlite3.Error, OSError) as error:
             raise LedgerError(
-                f"{self._path}: the vector cache cannot be used: {error}. If it is damaged, delete it: this "
-                "is safe, its vectors are made again and no model reply is lost"
+                f"{self._path}: the vector cache cannot be used: {error}: {remedy(error, _DELETE)}"
             ) from error
 
 

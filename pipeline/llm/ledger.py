@@ -23,8 +23,12 @@ from sqlalchemy.exc import DBAPIError, IntegrityError, NoSuchModuleError, Progra
 
 from pipeline.errors import LedgerError, PrerequisiteError
 from pipeline.llm.interface import Reply
+from pipeline.store.remedies import remedy
 
 VERSION = 1
+BUSY_SECONDS = 60.0
+"""How long a locked ledger is waited for."""
+
 _CHUNK = 500
 
 metadata = sa.MetaData()
@@ -99,17 +103,23 @@ class Entry:
 class Ledger:
     """Opens or makes a ledger. ``place``: a file or an SQLAlchemy URL; ``busy_seconds``: patience with locks.
 
-    Safe for several threads and several processes: of two replies to one key the first committed one stays.
-    Raises LedgerError, naming the place and what to do, for whatever keeps it from being read or written.
+    With ``make`` false a file that is not there is an error. Safe for several threads and several processes:
+    of two replies to one key the first committed one stays. Raises LedgerError, naming the place and what to
+    do, for whatever keeps it from being read or written.
     """
 
-    def __init__(self, place: str | Path, busy_seconds: float = 60.0) -> None:
+    def __init__(self, place: str | Path, busy_seconds: float | None = None, *, make: bool = True) -> None:
         self._file, url = _locate(place)
         self.place = str(self._file) if self._file else url.render_as_string(hide_password=True)
-        self._busy = busy_seconds
+        self._busy = BUSY_SECONDS if busy_seconds is None else busy_seconds
         with self._errors("opened"):
             self._engine = self._connect(url)
             if self._file and not self._file.exists():
+                if not make:
+                    raise LedgerError(
+                        f"there is no call ledger at {self.place}: nothing was asked there yet; name another "
+                        "root with --root, or the profile whose ledger you mean with --profile"
+                    )
                 self._make_file(self._file)
             self._check()
 
@@ -208,7 +218,7 @@ class Ledger:
 
     def _check(self) -> None:
         if self._file and self._file.stat().st_size == 0:
-            raise LedgerError(f"the call ledger {self.place} is an empty file: {_remedy(self._file)}")
+            raise LedgerError(f"the call ledger {self.place} is an empty file: {_unusable(self._file)}")
         tables = set(sa.inspect(self._engine).get_table_names())
         if about.name not in tables:
             if self._file or tables & {replies.name, events.name}:
@@ -232,22 +242,10 @@ class Ledger:
             yield
         except (SQLAlchemyError, sqlite3.Error, OSError) as error:
             cause = error.orig if isinstance(error, DBAPIError) else error
-            remedy = next((text for sign, text in _SIGNS if sign in str(cause)), _remedy(self._file))
             raise LedgerError(
-                f"the call ledger {self.place} could not be {doing}: {cause}: {remedy}"
+                f"the call ledger {self.place} could not be {doing}: {cause}: "
+                f"{remedy(cause, _unusable(self._file))}"
             ) from error
-
-
-_SAVED = "then run again: all replies committed so far are kept"
-_SIGNS = (
-    ("locked", "another program holds it; end that program, then run again"),
-    ("disk is full", f"free some disk space, {_SAVED}"),
-    ("No space left", f"free some disk space, {_SAVED}"),
-    ("disk I/O error", f"look after the disk and its free space, {_SAVED}"),
-    ("readonly", "make the file and its folder writable for you"),
-    ("unable to open", "make the file and its folder writable for you"),
-    ("Permission denied", "make the file and its folder writable for you"),
-)
 
 
 def now() -> str:
@@ -310,7 +308,7 @@ def _begin_sqlite(connection: sa.Connection) -> None:
     connection.exec_driver_sql("BEGIN" if reads else "BEGIN IMMEDIATE")
 
 
-def _remedy(file: Path | None) -> str:
+def _unusable(file: Path | None) -> str:
     if file is None:
         return "check that the database server runs and that the URL in the profile is right"
     return f"move {file.name} (and its -wal and -shm files) away or restore a copy of it, then run again"

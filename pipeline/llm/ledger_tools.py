@@ -1,4 +1,4 @@
-"""What one does with a ledger besides asking it: look, carry elsewhere, bring in, thin out."""
+"""What one does with a ledger besides asking it: look, carry elsewhere, bring in."""
 
 from __future__ import annotations
 
@@ -83,8 +83,9 @@ def stats(ledger: Ledger) -> LedgerStats:
             found = connection.exec_driver_sql("PRAGMA quick_check(1)").scalar()
             if found != "ok":
                 raise LedgerError(
-                    f"the call ledger {ledger.place} is damaged ({found}): restore a copy of it, or save "
-                    "what can be read with: adage ledger export"
+                    f"the call ledger {ledger.place} is damaged ({' '.join(found.split())}): restore a copy "
+                    f"of {ledger.file.name} (and its -wal and -shm files), or move it away and pay for its "
+                    "replies again"
                 )
         c = replies.c
         rows = connection.execute(
@@ -149,26 +150,6 @@ def import_ledger(ledger: Ledger, path: Path) -> Imported:
         batch = {row["key"]: row for row in rows[start : start + _BATCH]}
         added += len(batch) - len(ledger.insert(batch))
     return Imported(added, len(rows) - added, torn)
-
-
-def prune(ledger: Ledger, *, model: str | None = None, before: str | None = None) -> tuple[int, int]:
-    """Delete replies and events of a model (its identity begins so) and/or before a day (YYYY-MM-DD, UTC).
-
-    Gives back how many replies and events went. Their calls will be made again when something asks for them.
-    SQLite keeps the freed space in the file and fills it again.
-    """
-    if model is None and before is None:
-        raise ConfigError("name what to delete: a model, a day before which, or both")
-    gone = []
-    with ledger.writing() as connection:
-        for table in (replies, events):
-            wanted: list[sa.ColumnElement[bool]] = []
-            if model is not None:
-                wanted.append(table.c.model.startswith(model, autoescape=True))
-            if before is not None:
-                wanted.append(table.c.time < before)
-            gone.append(connection.execute(sa.delete(table).where(*wanted)).rowcount)
-    return gone[0], gone[1]
 
 
 def _checked(path: Path, lines: list[bytes], first: int = 1) -> Iterator[dict[str, Any]]:

@@ -10,10 +10,25 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, BinaryIO
 
+from pipeline.errors import StorageError
+
 
 def write_atomically(path: Path, write: Callable[[BinaryIO], None]) -> None:
-    """Let ``write`` fill a temporary file beside ``path``, then rename it there: the old file stays whole."""
-    path.parent.mkdir(parents=True, exist_ok=True)
+    """Let ``write`` fill a temporary file beside ``path``, then rename it there: the old file stays whole.
+
+    Raises StorageError naming the file when the disk is full or the folder is not for us to write to.
+    """
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        _write_and_rename(path, write)
+    except OSError as error:
+        raise StorageError(
+            f"{path} cannot be written: {error.strerror or error}: make room there, or make its folder "
+            "writable for you, then run the same command again: all that was finished is kept"
+        ) from error
+
+
+def _write_and_rename(path: Path, write: Callable[[BinaryIO], None]) -> None:
     handle, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
     try:
         with os.fdopen(handle, "wb") as stream:

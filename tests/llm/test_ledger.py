@@ -220,7 +220,7 @@ def test_a_full_disk_is_an_error_and_loses_nothing_committed(tmp_path: Path) -> 
     count, error = done.get()
     assert count > 20
     assert str(file) in error
-    assert "all replies committed so far are kept" in error
+    assert "all that was committed so far is kept" in error
     assert len(Ledger(file).known([entry(i).key for i in range(10_000)])) == count
 
 
