@@ -16,22 +16,22 @@ from flows.screen import Screen
 from pipeline.capr.base import Base
 from pipeline.capr.base_files import load_base
 from pipeline.capr.clustering import check_memory
-from pipeline.capr.graph import PROMPTS
+from pipeline.capr.graph import PROMPTS, STAGES
 from pipeline.capr.judge import Judge
 from pipeline.capr.reclustering import what_changes
 from pipeline.capr.runner import Materials, Runner
 from pipeline.embed.cache import CachedEmbedder
-from pipeline.errors import ConfigError, PrerequisiteError
+from pipeline.errors import CallLimitReached, ConfigError, Interrupted, PrerequisiteError
 from pipeline.language.identifiers import GlotlidIdentifier
 from pipeline.language.language import load_language
 from pipeline.llm.chat import LedgerChat
 from pipeline.llm.ledger import Ledger
 from pipeline.llm.limits import CallLimits, Progress
-from pipeline.llm.request import ChatOptions
-from pipeline.profile import Profile, Sampling, load_profile
+from pipeline.profile import Profile, load_profile
 from pipeline.prompts import load_prompt
 from pipeline.seeds.table import read_seeds, read_splits
 from pipeline.store.root import Root, find_root, shipped_root
+from pipeline.store.stages import StageRef
 
 
 @dataclass(frozen=True)
@@ -76,14 +76,37 @@ class Assembly:
         """English name of the language."""
         return self.runner.materials.language.name
 
+    def run(self, stage: str) -> StageRef:
+        """Run a stage, unless the user asked to stop or the time is up."""
+        why = "stopped by the user" if self.stop.is_set() else self.limits.out_of_time()
+        if why:
+            kind = Interrupted if self.stop.is_set() else CallLimitReached
+            raise kind(
+                f"{why} before stage {stage}: {len(self.runner.done)} of {len(STAGES)} stages are done and "
+                "kept; run the same command again to go on from here"
+            )
+        return self.runner.run(stage)
+
     def chat(self, role: str) -> LedgerChat:
-        """The model of a role, made once."""
-        return self._chat(role, getattr(self.profile.roles, role))
+        """The model of a role (label, name_clusters, scenarios, judge NAME), made once."""
+        if role not in self.chats:
+            seat = self.profile.seats[role]
+            spec = self.profile.models[seat.model]
+            self.chats[role] = LedgerChat(
+                self.backends.served(seat.model, spec),
+                self.profile.options(seat),
+                self.ledger,
+                timing=self.backends.timing(spec),
+                progress=self._advance,
+                limits=self.limits,
+                stop=self.stop,
+            )
+        return self.chats[role]
 
     def judges(self) -> list[Judge]:
         """The jury."""
         return [
-            Judge(seat.name, self._chat(f"judge {seat.name}", seat), seat.stance)
+            Judge(seat.name, self.chat(f"judge {seat.name}"), seat.stance)
             for seat in self.profile.roles.judges
         ]
 
@@ -162,27 +185,6 @@ class Assembly:
             "direction": language.direction,
         }
 
-    def _chat(self, role: str, sampling: Sampling) -> LedgerChat:
-        if role not in self.chats:
-            spec = self.profile.models[sampling.model]
-            asked = sampling.model_dump(exclude={"model", "attempts", "name", "stance"})
-            options = ChatOptions(
-                **asked,
-                num_ctx=spec.num_ctx,
-                run_seed=self.profile.run_seed,
-                max_attempts=sampling.attempts,
-            )
-            self.chats[role] = LedgerChat(
-                self.backends.served(sampling.model, spec),
-                options,
-                self.ledger,
-                timing=self.backends.timing(spec),
-                progress=self._advance,
-                limits=self.limits,
-                stop=self.stop,
-            )
-        return self.chats[role]
-
     def _advance(self, progress: Progress) -> None:
         left = "" if progress.seconds_left is None else f"{_duration(progress.seconds_left)} left"
         reused = f"{progress.reused} reused" if progress.reused else ""
@@ -210,7 +212,7 @@ def assemble(request: BuildRequest, screen: Screen) -> Iterator[Assembly]:
         asked = min(len(seeds), settings.capr.acquire.limit or len(seeds))
         check_memory(asked, settings.capr.cluster.memory_gib)
     with ExitStack() as stack:
-        ledger = Ledger(settings.ledger or place.artifacts / "ledger.sqlite")
+        ledger = Ledger(place.ledger(settings.ledger))
         stack.callback(ledger.close)
         backends = stack.enter_context(Backends())
         stop = stack.enter_context(_stop_on_interrupt(screen))

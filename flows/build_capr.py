@@ -71,7 +71,7 @@ def _task(assembly: Assembly, name: str) -> Any:
 
     @task(name=name, task_run_name=name, cache_policy=NO_CACHE, persist_result=False)
     def stage() -> State[StageRef] | StageRef:
-        ref = assembly.runner.run(name)
+        ref = assembly.run(name)
         return Completed(name="Cached", message=f"reused {ref.key}", data=ref) if ref.cached else ref
 
     return stage

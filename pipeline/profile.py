@@ -18,6 +18,7 @@ from pipeline.capr.label import LabelParams
 from pipeline.capr.name_clusters import NameClustersParams
 from pipeline.capr.scenarios import ScenarioParams
 from pipeline.errors import ConfigError
+from pipeline.llm.request import ChatOptions
 from pipeline.params import Params
 from pipeline.store.files import digest_json
 
@@ -130,14 +131,33 @@ class Profile(Params):
 
     @model_validator(mode="after")
     def _roles_name_models(self) -> Profile:
-        roles = self.roles
-        for role in (roles.label, roles.name_clusters, roles.scenarios, *roles.judges):
+        for role in self.seats.values():
             if role.model not in self.models:
                 raise ValueError(f"model {role.model!r} is not among models: {', '.join(self.models)}")
-        names = [judge.name for judge in roles.judges]
+        names = [judge.name for judge in self.roles.judges]
         if len(set(names)) != len(names):
             raise ValueError(f"two judges have one name: {', '.join(names)}")
         return self
+
+    @property
+    def seats(self) -> dict[str, Sampling]:
+        """Every role a model plays, by name, in the order of the stages; a judge's is "judge NAME"."""
+        roles = self.roles
+        stages: dict[str, Sampling] = {
+            "label": roles.label,
+            "name_clusters": roles.name_clusters,
+            "scenarios": roles.scenarios,
+        }
+        return {**stages, **{f"judge {seat.name}": seat for seat in roles.judges}}
+
+    def options(self, seat: Sampling) -> ChatOptions:
+        """How a seat's model is asked."""
+        return ChatOptions(
+            **seat.model_dump(exclude={"model", "attempts", "name", "stance"}),
+            num_ctx=self.models[seat.model].num_ctx,
+            run_seed=self.run_seed,
+            max_attempts=seat.attempts,
+        )
 
     @property
     def digest(self) -> str:

@@ -82,7 +82,7 @@ def capr(
     with Screen() as screen, assemble(request, screen) as assembly:
         if recluster and not yes:
             for stage in ("acquire", "label", "cluster"):
-                screen.finish_stage(assembly.runner.run(stage))
+                screen.finish_stage(assembly.run(stage))
             changes = assembly.what_reclustering_changes()
             if as_json:
                 print_json({"reclustering": changes, "built": False})

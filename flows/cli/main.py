@@ -6,14 +6,15 @@ answer at once: scikit-learn, scipy and Prefect alone take seconds.
 
 from __future__ import annotations
 
+import shlex
 import sys
 from typing import NoReturn
 
 import typer
 
-from flows.cli import build, language, report, seeds, show, splits
+from flows.cli import build, doctor, language, ledger, report, seeds, show, splits
 from flows.cli.help import Step, Tour, examples
-from pipeline.errors import AdageError, Interrupted
+from pipeline.errors import AdageError, CallLimitReached, Interrupted
 from pipeline.visible import visible
 
 app = typer.Typer(
@@ -35,10 +36,12 @@ To complete commands with the Tab key:     adage --install-completion""",
 )
 app.add_typer(language.app, name="language", rich_help_panel=Step.LANGUAGE)
 app.add_typer(seeds.app, name="seeds", rich_help_panel=Step.LANGUAGE)
+app.command(epilog=doctor.EXAMPLES, rich_help_panel=Step.BEFORE)(doctor.doctor)
 app.add_typer(build.app, name="build", rich_help_panel=Step.BUILD)
 app.add_typer(show.app, name="show", rich_help_panel=Step.LOOK)
 app.add_typer(report.app, name="report", rich_help_panel=Step.LOOK)
 app.add_typer(splits.app, name="splits", rich_help_panel=Step.KEEP)
+app.add_typer(ledger.app, name="ledger", rich_help_panel=Step.KEEP)
 
 
 def main() -> None:
@@ -46,6 +49,8 @@ def main() -> None:
     try:
         # Commands give back nothing, so what comes back is the code of a typer.Exit or None.
         sys.exit(app(prog_name="adage", standalone_mode=False))
+    except (Interrupted, CallLimitReached) as error:
+        _end(f"adage: {error}: {shlex.join(['adage', *sys.argv[1:]])}", error.exit_code)
     except AdageError as error:
         _end(f"adage: {' '.join(str(error).splitlines())}", error.exit_code)
     except typer.TyperException as error:

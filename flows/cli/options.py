@@ -58,6 +58,16 @@ LastProfileOption = Annotated[
         autocompletion=offer_profiles,
     ),
 ]
+LedgerProfileOption = Annotated[
+    str | None,
+    typer.Option(
+        "--profile",
+        "-p",
+        help="Whose ledger, where a profile names its own; else artifacts/ledger.sqlite.",
+        show_default=False,
+        autocompletion=offer_profiles,
+    ),
+]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON, for programs.")]
 
 

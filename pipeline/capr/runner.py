@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
+
+import pyarrow as pa
 
 from pipeline.capr import graph
 from pipeline.capr.base import Base
@@ -80,7 +82,11 @@ class Runner:
         with self._lock:
             self.announce(stage)
             ref = find_or_build(
-                self.folder, stage, self.parts(stage), lambda: self._call(stage), self.materials.calls
+                self.folder,
+                stage,
+                self.parts(stage),
+                lambda: self._call(stage, self.materials, self._tables(stage)),
+                self.materials.calls,
             )
             self.done[stage] = ref
             return ref
@@ -101,13 +107,33 @@ class Runner:
             "libraries": {name: version(name) for name in graph.LIBRARIES[stage]},
         }
 
-    def _call(self, stage: str) -> StageResult:
-        tables = {name: self.done[source].table() for name, source in graph.inputs(stage).items()}
-        given = {name: self._give(stage, name) for name in graph.parameters(stage) if name not in tables}
-        return graph.STAGES[stage](**tables, **given)
+    def rehearse(
+        self, stage: str, wrap: Callable[[str, Chat], Chat], stand_ins: Mapping[str, pa.Table] | None = None
+    ) -> StageResult:
+        """Call a stage with every chat of its wrapped (role, chat); what it makes is kept nowhere.
 
-    def _give(self, stage: str, name: str) -> Any:
-        return _GIVEN[name](self.materials, stage)
+        ``stand_ins`` are tables, by parameter, in place of stages that are not done.
+        """
+        real = self.materials
+        wrapped = replace(
+            real,
+            chat=lambda role: wrap(role, real.chat(role)),
+            judges=lambda: [replace(j, chat=wrap(f"judge {j.name}", j.chat)) for j in real.judges()],
+        )
+        return self._call(stage, wrapped, self._tables(stage, stand_ins or {}))
+
+    def _tables(self, stage: str, stand_ins: Mapping[str, pa.Table] = {}) -> dict[str, pa.Table]:
+        return {
+            name: stand_ins[name] if name in stand_ins else self.done[source].table()
+            for name, source in graph.inputs(stage).items()
+        }
+
+    @staticmethod
+    def _call(stage: str, materials: Materials, tables: Mapping[str, pa.Table]) -> StageResult:
+        given = {
+            name: _GIVEN[name](materials, stage) for name in graph.parameters(stage) if name not in tables
+        }
+        return graph.STAGES[stage](**tables, **given)
 
     def _describe(self, stage: str, name: str) -> Any:
         return _DESCRIBED[name](self.materials, stage) if name in _DESCRIBED else None

@@ -1,4 +1,4 @@
-"""Looks at a model before a long run: is it there, and can it do what the profile asks?"""
+"""Looks at what a long run needs before it starts: are the models there, and can they do what is asked?"""
 
 from __future__ import annotations
 
@@ -9,11 +9,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from pipeline.embed.interface import Embedder
 from pipeline.errors import AdageError
 from pipeline.llm.chat import LedgerChat
 from pipeline.llm.endpoints import ServedModel
 from pipeline.llm.interface import Answer, Ask, Message
 from pipeline.llm.ledger import Ledger
+from pipeline.llm.ledger_tools import stats
 from pipeline.llm.request import ChatOptions
 from pipeline.llm.transport import Timing
 
@@ -51,6 +53,31 @@ def probe(
     server = model.facts.get("server", "")
     there = Finding("server and model", ok=True, detail=f"{model.identity}; {server}")
     return [there, _window(model, options), _thinking(model, options), *_calls(model, options, timing)]
+
+
+def embedder(make: Callable[[], Embedder]) -> Finding:
+    """Does the embedding model load and give vectors?"""
+    try:
+        model = make()
+        dimensions = model.embed(["Better late than never.", "Haste makes waste."]).shape[1]
+    except AdageError as error:
+        return Finding("vectors", ok=False, detail=str(error), fix=str(error))
+    return Finding("vectors", ok=True, detail=f"{model.identity}; {dimensions} dimensions")
+
+
+def ledger(place: str | Path) -> Finding:
+    """Does the call ledger open, and is it whole? One that is not there is made by the first build."""
+    if isinstance(place, Path) and not place.exists():
+        return Finding("ledger", ok=True, detail=f"{place} will be made")
+    try:
+        opened = Ledger(place)
+        try:
+            found = stats(opened)
+        finally:
+            opened.close()
+    except AdageError as error:
+        return Finding("ledger", ok=False, detail=str(error), fix=str(error))
+    return Finding("ledger", ok=True, detail=f"{found.place}: {found.replies} replies")
 
 
 def disk_space(folder: Path, least_bytes: int) -> Finding:

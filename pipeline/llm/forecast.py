@@ -7,6 +7,7 @@ import statistics
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from pipeline.errors import StageError
 from pipeline.llm.interface import Answer
 
 # A pilot of few, similar rows shows too little spread; no forecast is better than this.
@@ -17,7 +18,7 @@ _ERRORS = 2.0
 
 @dataclass(frozen=True)
 class Pace:
-    """What one ask of a stage took in the pilot, its re-asking included, on average.
+    """What one ask of a role took in the pilot, its re-asking included, on average.
 
     ``seconds`` are a slot's seconds; ``error`` is the relative half-width of a 95 % interval of their mean.
     """
@@ -32,9 +33,13 @@ class Pace:
 
 @dataclass(frozen=True)
 class Forecast:
-    """A stage's calls still to be made, tokens and hours; ``hours_low`` to ``hours_high`` is the range."""
+    """Calls of a role still to be made, tokens and hours; ``hours_low`` to ``hours_high`` is the range.
 
-    stage: str
+    ``held`` asks are answered by the ledger. ``estimated``: the asks are not known yet, so neither is which
+    of them the ledger holds; their number follows from the pilot.
+    """
+
+    role: str
     asks: int
     held: int
     calls: int
@@ -43,6 +48,7 @@ class Forecast:
     hours: float
     hours_low: float
     hours_high: float
+    estimated: bool = False
 
 
 def pace_of(answers: Sequence[Answer]) -> Pace | None:
@@ -63,12 +69,25 @@ def pace_of(answers: Sequence[Answer]) -> Pace | None:
     )
 
 
-def forecast(stage: str, asks: int, held: int, pace: Pace, slots: int) -> Forecast:
-    """What a stage of so many asks will take: ``held`` answered by the ledger, ``slots`` at a time."""
+def forecast(
+    role: str, asks: int, held: int, pace: Pace | None, slots: int, *, estimated: bool = False
+) -> Forecast:
+    """What a role's asks will take: ``held`` answered by the ledger, ``slots`` at a time.
+
+    A pilot of fewer asks than slots has not seen the server busy: at worst it answers no faster than it
+    did then, which is the upper end of the range. Without asks left no pace is needed.
+    """
     left = asks - held
+    if pace is None:
+        if left:
+            raise StageError(
+                f"{role}: the pilot got no reply, so {left} asks cannot be forecast: look at the model with "
+                "adage doctor, or give a larger --pilot"
+            )
+        return Forecast(role, asks, held, 0, 0, 0, 0.0, 0.0, 0.0, estimated)
     hours = left * pace.seconds / slots / 3600
     return Forecast(
-        stage=stage,
+        role=role,
         asks=asks,
         held=held,
         calls=math.ceil(left * pace.calls),
@@ -76,14 +95,15 @@ def forecast(stage: str, asks: int, held: int, pace: Pace, slots: int) -> Foreca
         completion_tokens=round(left * pace.completion_tokens),
         hours=hours,
         hours_low=hours * (1 - pace.error),
-        hours_high=hours * (1 + pace.error),
+        hours_high=hours * (1 + pace.error) * slots / min(slots, pace.asks),
+        estimated=estimated,
     )
 
 
 def together(forecasts: Sequence[Forecast]) -> Forecast:
-    """The sum over stages; their errors are taken not to cancel out."""
+    """The sum over roles; their errors are taken not to cancel out."""
     return Forecast(
-        stage="total",
+        role="total",
         asks=sum(f.asks for f in forecasts),
         held=sum(f.held for f in forecasts),
         calls=sum(f.calls for f in forecasts),
@@ -92,4 +112,5 @@ def together(forecasts: Sequence[Forecast]) -> Forecast:
         hours=sum(f.hours for f in forecasts),
         hours_low=sum(f.hours_low for f in forecasts),
         hours_high=sum(f.hours_high for f in forecasts),
+        estimated=any(f.estimated for f in forecasts),
     )

@@ -80,7 +80,7 @@ def stats(ledger: Ledger) -> LedgerStats:
     """Count replies by model and events by kind; a damaged SQLite file is a LedgerError."""
     with ledger.reading() as connection:
         if ledger.file:
-            found = connection.exec_driver_sql("PRAGMA quick_check(1)").scalar()
+            found = str(connection.exec_driver_sql("PRAGMA quick_check(1)").scalar())
             if found != "ok":
                 raise LedgerError(
                     f"the call ledger {ledger.place} is damaged ({' '.join(found.split())}): restore a copy "

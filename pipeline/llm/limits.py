@@ -32,14 +32,21 @@ class CallLimits:
         self._lock = threading.Lock()
 
     def take(self) -> str | None:
-        """Count one call about to be made; gives back which limit forbids it, or None."""
+        """Count one call about to be made; gives back what forbids it, in words, or None."""
+        late = self.out_of_time()
+        if late:
+            return late
         with self._lock:
-            if self._max_hours is not None and time.monotonic() - self._started >= self._max_hours * 3600:
-                return f"--max-hours {self._max_hours:g}"
             if self._max_calls is not None and self._calls >= self._max_calls:
-                return f"--max-calls {self._max_calls}"
+                return f"--max-calls {self._max_calls} reached"
             self._calls += 1
             return None
+
+    def out_of_time(self) -> str | None:
+        """That the hours are over, in words, or None."""
+        if self._max_hours is None or time.monotonic() - self._started < self._max_hours * 3600:
+            return None
+        return f"--max-hours {self._max_hours:g} reached"
 
 
 class Brake:
@@ -71,7 +78,7 @@ class Brake:
         if self.interrupted:
             return Interrupted(f"stopped by the user: {left}")
         if self._limit:
-            return CallLimitReached(f"{self._limit} reached: {left}")
+            return CallLimitReached(f"{self._limit}: {left}")
         return None
 
 

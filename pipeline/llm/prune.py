@@ -11,8 +11,8 @@ from pipeline.llm.ledger import Ledger, events, replies
 
 
 @dataclass(frozen=True)
-class Doomed:
-    """What of a ledger is to go: of a model (its identity begins so) and/or before a day (YYYY-MM-DD, UTC)."""
+class Pruning:
+    """What is to go: what is of a model (its identity begins so) and of before a day (YYYY-MM-DD, UTC)."""
 
     model: str | None = None
     before: str | None = None
@@ -31,19 +31,19 @@ class Doomed:
         return wanted
 
 
-def count(ledger: Ledger, doomed: Doomed) -> tuple[int, int]:
+def count(ledger: Ledger, pruning: Pruning) -> tuple[int, int]:
     """How many replies and events would go; nothing does."""
     with ledger.reading() as connection:
         found = [
             connection.execute(
-                sa.select(sa.func.count()).select_from(table).where(*doomed.of(table))
+                sa.select(sa.func.count()).select_from(table).where(*pruning.of(table))
             ).scalar()
             for table in (replies, events)
         ]
     return int(found[0] or 0), int(found[1] or 0)
 
 
-def prune(ledger: Ledger, doomed: Doomed) -> tuple[int, int]:
+def prune(ledger: Ledger, pruning: Pruning) -> tuple[int, int]:
     """Delete replies and events; gives back how many of each went.
 
     Their calls will be made again when something asks for them. SQLite keeps the freed space in the file and
@@ -51,7 +51,7 @@ def prune(ledger: Ledger, doomed: Doomed) -> tuple[int, int]:
     """
     with ledger.writing() as connection:
         gone = [
-            connection.execute(sa.delete(table).where(*doomed.of(table))).rowcount
+            connection.execute(sa.delete(table).where(*pruning.of(table))).rowcount
             for table in (replies, events)
         ]
     return gone[0], gone[1]

@@ -51,6 +51,12 @@ class Root:
         """Where copies of the base datasets that builds used lie, by digest."""
         return self.artifacts / family / lang / "bases"
 
+    def ledger(self, wanted: str | None) -> str | Path:
+        """The call ledger: a file or URL as the profile wants it, else the root's own file."""
+        if wanted is None:
+            return self.artifacts / "ledger.sqlite"
+        return wanted if "://" in wanted else self.path / wanted
+
     @property
     def artifacts(self) -> Path:
         """What runs write."""

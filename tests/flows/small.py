@@ -62,7 +62,7 @@ def build(root: Path, **changed: Any) -> tuple[Mapping[str, StageRef], Mapping[s
     """Run every stage; gives back the stages, the calls and the finished run."""
     with assemble(request(root, **changed), Screen()) as assembly:
         for stage in STAGES:
-            assembly.runner.run(stage)
+            assembly.run(stage)
         calls = assembly.calls()
         summary = assembly.finish()
         return dict(assembly.runner.done), calls, summary

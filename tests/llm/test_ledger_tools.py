@@ -9,7 +9,7 @@ from pipeline.errors import ConfigError, LedgerError
 from pipeline.llm.interface import Reply
 from pipeline.llm.ledger import Ledger
 from pipeline.llm.ledger_tools import export_ledger, import_ledger, stats
-from pipeline.llm.prune import Doomed, count, prune
+from pipeline.llm.prune import Pruning, count, prune
 from tests.llm.test_ledger import FULL, entry
 
 
@@ -78,15 +78,15 @@ def test_a_wrong_line_names_file_line_and_field_and_nothing_comes_in(ledger: Led
 
 def test_pruning_by_model_and_day(ledger: Ledger) -> None:
     with pytest.raises(ConfigError, match="name what to delete"):
-        Doomed()
-    for doomed, wanted in (
-        (Doomed(before="2000-01-01"), (0, 0)),
-        (Doomed(model="gguf:"), (1, 2)),
-        (Doomed(model="%"), (0, 0)),
-        (Doomed(model="ollama:abc", before="2999-01-01"), (2, 0)),
+        Pruning()
+    for pruning, wanted in (
+        (Pruning(before="2000-01-01"), (0, 0)),
+        (Pruning(model="gguf:"), (1, 2)),
+        (Pruning(model="%"), (0, 0)),
+        (Pruning(model="ollama:abc", before="2999-01-01"), (2, 0)),
     ):
         before = stats(ledger).replies
-        assert count(ledger, doomed) == wanted
+        assert count(ledger, pruning) == wanted
         assert stats(ledger).replies == before
-        assert prune(ledger, doomed) == wanted
+        assert prune(ledger, pruning) == wanted
     assert stats(ledger).replies == 0
