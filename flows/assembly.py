@@ -12,7 +12,7 @@ from typing import Any
 
 from flows.backends import Backends
 from flows.runs import Summary, finish_run
-from flows.screen import Screen
+from flows.screen import Screen, duration
 from pipeline.capr.base import Base
 from pipeline.capr.base_files import load_base
 from pipeline.capr.clustering import check_memory
@@ -186,7 +186,7 @@ class Assembly:
         }
 
     def _advance(self, progress: Progress) -> None:
-        left = "" if progress.seconds_left is None else f"{_duration(progress.seconds_left)} left"
+        left = "" if progress.seconds_left is None else f"{duration(progress.seconds_left)} left"
         reused = f"{progress.reused} reused" if progress.reused else ""
         tokens = f"{progress.tokens} tokens" if progress.tokens else ""
         self.screen.advance(progress.done, progress.total, ", ".join(p for p in (reused, tokens, left) if p))
@@ -301,9 +301,3 @@ def _stop_on_interrupt(screen: Screen) -> Iterator[threading.Event]:
         yield stop
     finally:
         signal.signal(signal.SIGINT, before)
-
-
-def _duration(seconds: float) -> str:
-    minutes, rest = divmod(round(seconds), 60)
-    hours, minutes = divmod(minutes, 60)
-    return f"{hours} h {minutes} min" if hours else f"{minutes} min {rest} s" if minutes else f"{rest} s"

@@ -47,6 +47,11 @@ class Backends:
         return Timing() if seconds is None else Timing(call=seconds, first_call=max(3 * seconds, 900))
 
     @staticmethod
+    def slots(spec: ModelSpec) -> int:
+        """How many calls to this model run at once, all its servers together."""
+        return spec.parallel * max(1, len(_addresses(getattr(spec, "address", None))))
+
+    @staticmethod
     def embedder(spec: EmbedderSpec) -> Embedder:
         """The embedder of a profile; loaded when a vector is first needed."""
         return _EMBEDDERS[spec.backend](spec)

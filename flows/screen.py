@@ -91,6 +91,13 @@ class Screen:
         return f"[{place}/{len(STAGES)}] {stage:<13}"
 
 
+def duration(seconds: float) -> str:
+    """Seconds as a person says them: hours and minutes, or minutes and seconds."""
+    minutes, rest = divmod(round(seconds), 60)
+    hours, minutes = divmod(minutes, 60)
+    return f"{hours} h {minutes} min" if hours else f"{minutes} min {rest} s" if minutes else f"{rest} s"
+
+
 def run_lines(summary: Summary) -> list[str]:
     """The run's notices, then its items, splits, flags and calls."""
     manifest = summary.manifest

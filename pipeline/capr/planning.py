@@ -39,7 +39,7 @@ class _Ear:
 
 @dataclass(frozen=True)
 class Pilot:
-    """What a small build told: answers by role (a stage's name, or "judge NAME"), and items a scenario ask."""
+    """What a small build told: answers by role (a stage's name or "judge NAME"), and items a scenario ask."""
 
     answers: Mapping[str, Sequence[Answer]]
     items_per_scenario: float

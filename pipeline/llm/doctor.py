@@ -47,11 +47,11 @@ def probe(
     """
     try:
         model = make()
-        model.endpoints()
+        endpoints = model.endpoints()
     except AdageError as error:
         return [Finding("server and model", ok=False, detail=str(error), fix=str(error))]
-    server = model.facts.get("server", "")
-    there = Finding("server and model", ok=True, detail=f"{model.identity}; {server}")
+    servers = {endpoint.server: None for endpoint in endpoints}
+    there = Finding("server and model", ok=True, detail="; ".join([model.identity, *servers]))
     return [there, _window(model, options), _thinking(model, options), *_calls(model, options, timing)]
 
 
