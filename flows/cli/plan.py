@@ -71,6 +71,7 @@ def capr(
 
 def _table(made: Plan) -> Table:
     from rich.table import Table
+    from rich.text import Text
 
     table = Table(box=None, pad_edge=False, padding=(0, 1), header_style="bold")
     table.add_column("role", overflow="fold")
@@ -80,7 +81,7 @@ def _table(made: Plan) -> Table:
         about = "~" if role.estimated else ""
         tokens = (_short(role.prompt_tokens), _short(role.completion_tokens))
         table.add_row(
-            role.role,
+            Text(role.role),
             f"{about}{role.asks}",
             "?" if role.estimated and not role.held else str(role.held),
             *(f"{about}{count}" for count in (role.calls, *tokens)),

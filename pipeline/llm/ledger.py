@@ -11,7 +11,7 @@ import os
 import secrets
 import sqlite3
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
@@ -122,6 +122,8 @@ class Ledger:
                     )
                 self._make_file(self._file)
             self._check()
+            if self._file:
+                _write_ahead(self._engine)
 
     def known(self, keys: Iterable[str]) -> dict[str, Reply]:
         """The replies held for these keys."""
@@ -208,6 +210,7 @@ class Ledger:
         young = file.with_name(f".{file.name}.{secrets.token_hex(6)}")
         try:
             engine = self._connect(sa.URL.create("sqlite", database=str(young)))
+            _write_ahead(engine)
             _make_tables(engine)
             engine.dispose()
             with suppress(FileExistsError):  # another process was first
@@ -299,8 +302,13 @@ def _make_tables(engine: sa.Engine) -> None:
 def _set_up_sqlite(connection: sqlite3.Connection, _: Any) -> None:
     # The driver's own transactions begin too late (at the first insert) to protect a look before it.
     connection.isolation_level = None
-    for pragma in ("journal_mode=WAL", "synchronous=FULL"):
-        connection.execute(f"PRAGMA {pragma}")
+    connection.execute("PRAGMA synchronous=FULL")
+
+
+def _write_ahead(engine: sa.Engine) -> None:
+    # It changes the file and stays in it, so it comes after the look whether the file is a ledger at all.
+    with closing(engine.raw_connection()) as connection:
+        connection.cursor().execute("PRAGMA journal_mode=WAL")
 
 
 def _begin_sqlite(connection: sa.Connection) -> None:
