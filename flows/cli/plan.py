@@ -64,31 +64,32 @@ def capr(
     if as_json:
         print_json(made.as_json)
         return
-    print_table(_table(made))
+    print_table(table(made))
     for line in _notes(made):
         typer.echo(line)
 
 
-def _table(made: Plan) -> Table:
+def table(made: Plan) -> Table:
+    """One line a role and the sum; what follows from the pilot only is marked with ~."""
     from rich.table import Table
     from rich.text import Text
 
-    table = Table(box=None, pad_edge=False, padding=(0, 1), header_style="bold")
-    table.add_column("role", overflow="fold")
-    for name in ("asks", "in ledger", "calls", "tokens in", "tokens out", "hours", "from", "to"):
-        table.add_column(name, justify="right", overflow="fold")
+    rows = Table(box=None, pad_edge=False, padding=(0, 1), header_style="bold")
+    rows.add_column("role", overflow="fold")
+    for name in ("asks", "held", "calls", "tokens in", "out", "hours"):
+        rows.add_column(name, justify="right", no_wrap=True)
     for role in (*made.roles, made.total):
         about = "~" if role.estimated else ""
         tokens = (_short(role.prompt_tokens), _short(role.completion_tokens))
-        table.add_row(
+        rows.add_row(
             Text(role.role),
             f"{about}{role.asks}",
             "?" if role.estimated and not role.held else str(role.held),
             *(f"{about}{count}" for count in (role.calls, *tokens)),
-            *(f"{hours:.2f}" for hours in (role.hours, role.hours_low, role.hours_high)),
+            f"{role.hours_low:.2f}-{role.hours_high:.2f}",
             style="bold" if role.role == "total" else "",
         )
-    return table
+    return rows
 
 
 def _short(count: int) -> str:
@@ -105,7 +106,7 @@ def _notes(made: Plan) -> list[str]:
     calls, total = made.pilot_calls, made.total
     notes = [
         f"From a pilot of {made.pilot_proverbs} proverbs with one scenario each "
-        f"({calls['made']} calls made now, {calls['reused']} reused)."
+        f"({calls['made']} calls made now, {calls['reused']} reused); held: answered by the ledger."
     ]
     if total.estimated:
         notes.append(

@@ -59,10 +59,11 @@ def embedder(make: Callable[[], Embedder]) -> Finding:
     """Does the embedding model load and give vectors?"""
     try:
         model = make()
+        identity = model.identity
         dimensions = model.embed(["Better late than never.", "Haste makes waste."]).shape[1]
     except AdageError as error:
         return Finding("vectors", ok=False, detail=str(error), fix=str(error))
-    return Finding("vectors", ok=True, detail=f"{model.identity}; {dimensions} dimensions")
+    return Finding("vectors", ok=True, detail=f"{identity}; {dimensions} dimensions")
 
 
 def ledger(place: str | Path) -> Finding:
