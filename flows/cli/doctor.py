@@ -11,6 +11,7 @@ from flows.cli.help import examples
 from flows.cli.options import JsonOption, ProfileOption, RootOption, open_root
 from flows.cli.output import print_json, print_table
 from pipeline.errors import PrerequisiteError
+from pipeline.visible import visible
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -61,7 +62,7 @@ def _table(thing: Checked) -> Table:
     for finding in thing.findings:
         mark = Text("  ok", style="green") if finding.ok else Text("FAIL", style="bold red")
         # What a server said may hold anything: nothing of it is markup.
-        table.add_row(mark, finding.name, Text(finding.detail))
+        table.add_row(mark, finding.name, Text(visible(finding.detail)))
         if finding.fix not in ("", finding.detail):
-            table.add_row("", "to do", Text(finding.fix))
+            table.add_row("", "to do", Text(visible(finding.fix)))
     return table
