@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import signal
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -64,6 +64,7 @@ class Assembly:
     stop: threading.Event
     limits: CallLimits
     chats: dict[str, LedgerChat] = field(default_factory=dict)
+    watch: Callable[[int, int, str], None] = lambda done, total, detail: None
     runner: Runner = field(init=False)
 
     @property
@@ -189,7 +190,9 @@ class Assembly:
         left = "" if progress.seconds_left is None else f"{duration(progress.seconds_left)} left"
         reused = f"{progress.reused} reused" if progress.reused else ""
         tokens = f"{progress.tokens} tokens" if progress.tokens else ""
-        self.screen.advance(progress.done, progress.total, ", ".join(p for p in (reused, tokens, left) if p))
+        detail = ", ".join(part for part in (reused, tokens, left) if part)
+        self.screen.advance(progress.done, progress.total, detail)
+        self.watch(progress.done, progress.total, detail)
 
 
 @contextmanager

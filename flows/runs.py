@@ -122,6 +122,14 @@ def read_rejected(summary: Summary) -> pa.Table:
     return read_table(summary.folder / "rejected.parquet")
 
 
+def made_from(stage: Mapping[str, Any]) -> str:
+    """Where a stage's rows come from, in a word or two, for tables."""
+    calls = stage["calls"]
+    if stage["cached"]:
+        return "cache"
+    return f"{calls.get('made', 0)} calls" if any(calls.values()) else "new"
+
+
 def leave_mark(folder: Path, flow_run_id: str) -> dict[str, Any] | None:
     """Mark a run as going on; gives back the mark of an earlier run whose process is gone."""
     earlier = _read_mark(folder)

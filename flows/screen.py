@@ -10,6 +10,7 @@ from rich.console import Console
 from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
 from rich.table import Table
 
+from flows.runs import made_from
 from pipeline.capr.graph import STAGES
 from pipeline.store.stages import StageRef
 from pipeline.visible import visible
@@ -121,10 +122,6 @@ def run_table(summary: Summary) -> Table:
     table.add_column("made from", overflow="fold")
     for stage in summary.manifest["stages"]:
         reasons = ", ".join(f"{reason} {count}" for reason, count in stage["reasons"].items())
-        calls = stage["calls"]
-        made = (
-            "cache" if stage["cached"] else f"{calls.get('made', 0)} calls" if any(calls.values()) else "new"
-        )
         counts = [str(stage[f"rows_{name}"]) for name in ("expected", "kept", "rejected")]
-        table.add_row(stage["name"], *counts, reasons, made)
+        table.add_row(stage["name"], *counts, reasons, made_from(stage))
     return table
