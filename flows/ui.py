@@ -97,14 +97,13 @@ def summary_text(summary: Summary) -> str:
     splits = ", ".join(f"{name} {count}" for name, count in manifest["splits"].items())
     calls = manifest["calls"]
     rows = [_row(stage) for stage in manifest["stages"]]
-    report = summary.folder / "report.html"
     # A browser opens no file from a page it loaded over http: the path can be copied.
     files = [
         f"- dataset: `{summary.folder / 'dataset'}`",
         f"- rejected: `{summary.folder / 'rejected.parquet'}`",
     ]
-    if report.is_file():
-        files.insert(0, f"- report: [report.html]({report.as_uri()}), `{report}`")
+    if summary.report.is_file():
+        files.insert(0, f"- report: [report.html]({summary.report.as_uri()}), `{summary.report}`")
     return "\n".join(
         [
             f"# CAPR, {_plain(manifest['lang'])}, profile {_plain(manifest['profile'])}",

@@ -111,7 +111,9 @@ def test_runs_from_another_terminal(server: PrefectServer, root: Path) -> None:
         table = artifacts["capr-en-test"]["data"]
         assert "> TEST: scripted replies." in table
         assert "| judge | 108 | 108 | 0 |  | 108 calls |" in table
-        assert f"`{root / 'artifacts/capr/en/runs/test/dataset'}`" in table
+        report = root / "artifacts/capr/en/runs/test/report.html"
+        assert report.is_file()
+        assert f"- report: [report.html]({report.as_uri()}), `{report}`" in table
 
         assert _run(server, root, "lang=en", "profile=test") == 0
         states = {task["state"]["name"] for task in server.of_run("task_runs", server.last_run())}
@@ -126,21 +128,19 @@ def test_runs_from_another_terminal(server: PrefectServer, root: Path) -> None:
             assert state["name"] == "Failed"
             assert message in state["message"]
             assert message in log.read_text(encoding="utf-8")
+
+        assert _run(server, root, "lang=en", "profile=test", "max_calls=3", "limit_proverbs=9") == 1
+        run = server.last_run()
+        failed = [task for task in server.of_run("task_runs", run) if task["state"]["type"] == "FAILED"]
+        assert [task["name"] for task in failed] == ["label"]
+        message = failed[0]["state"]["message"]
+        assert message.startswith("--max-calls 3 reached: ")
+        assert "run the same command again to go on from here" in message
+        assert run["state"]["message"] == message
         assert "Traceback" not in log.read_text(encoding="utf-8")
 
 
-def test_a_failed_stage_says_the_fix(server: PrefectServer, root: Path, models: ScriptedServer) -> None:
-    with _serving(server, root):
-        assert _run(server, root, "lang=en", "profile=test", "max_calls=3", "limit_proverbs=9") == 1
-    run = server.last_run()
-    failed = [task for task in server.of_run("task_runs", run) if task["state"]["type"] == "FAILED"]
-    assert [task["name"] for task in failed] == ["label"]
-    message = failed[0]["state"]["message"]
-    assert message.startswith("--max-calls 3 reached: ")
-    assert message.endswith("run the same command again to go on from here")
-    assert run["state"]["message"] == message
-
-
+@pytest.mark.full
 def test_a_cron_line_taken_out_is_gone(server: PrefectServer, root: Path, project: Path) -> None:
     file = root / "prefect.yaml"
     without = file.read_text(encoding="utf-8")
