@@ -129,10 +129,10 @@ def test_runs_from_another_terminal(server: PrefectServer, root: Path) -> None:
             assert message in state["message"]
             assert message in log.read_text(encoding="utf-8")
 
-        assert _run(server, root, "lang=en", "profile=test", "max_calls=3", "limit_proverbs=9") == 1
+        assert _run(server, root, "lang=en", "profile=test", "max_calls=3", "limit_domains=5") == 1
         run = server.last_run()
         failed = [task for task in server.of_run("task_runs", run) if task["state"]["type"] == "FAILED"]
-        assert [task["name"] for task in failed] == ["label"]
+        assert [task["name"] for task in failed] == ["scenarios"]
         message = failed[0]["state"]["message"]
         assert message.startswith("--max-calls 3 reached: ")
         assert "run the same command again to go on from here" in message
