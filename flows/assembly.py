@@ -21,11 +21,12 @@ from pipeline.capr.judge import Judge
 from pipeline.capr.reclustering import what_changes
 from pipeline.capr.runner import Materials, Runner
 from pipeline.embed.cache import CachedEmbedder
+from pipeline.embed.held import NothingMore
 from pipeline.errors import CallLimitReached, ConfigError, Interrupted, PrerequisiteError
 from pipeline.language.identifiers import GlotlidIdentifier
 from pipeline.language.language import load_language
 from pipeline.llm.chat import LedgerChat
-from pipeline.llm.ledger import Ledger
+from pipeline.llm.ledger import Ledger, locate
 from pipeline.llm.limits import CallLimits, Progress
 from pipeline.profile import Profile, load_profile
 from pipeline.prompts import load_prompt
@@ -196,8 +197,12 @@ class Assembly:
 
 
 @contextmanager
-def assemble(request: BuildRequest, screen: Screen) -> Iterator[Assembly]:
-    """Check everything a build needs and open it; what is wrong is said before the first model call."""
+def assemble(request: BuildRequest, screen: Screen, scratch: Path | None = None) -> Iterator[Assembly]:
+    """Check everything a build needs and open it; what is wrong is said before the first model call.
+
+    With a ``scratch`` folder it is for looking only: nothing is written into the root, and no text is
+    embedded that was not before. Stages must not be run then.
+    """
     place = Root((Path(request.root) if request.root else find_root(Path.cwd())).resolve(), shipped_root())
     lang = request.lang
     place.check_language(lang)
@@ -209,16 +214,17 @@ def assemble(request: BuildRequest, screen: Screen) -> Iterator[Assembly]:
     prompts = {stage: load_prompt(place.prompt("capr", stage)) for stage in PROMPTS}
     seeds = read_seeds(place.seeds(lang), lang)
     frozen_splits = read_splits(place.splits(lang))
-    base = _open_base(request, place)
+    base = _open_base(request, place, scratch)
     if base is None:
         # Every proverb may get a label of its own: what that needs is known before the first call is made.
         asked = min(len(seeds), settings.capr.acquire.limit or len(seeds))
         check_memory(asked, settings.capr.cluster.memory_gib)
     with ExitStack() as stack:
-        ledger = Ledger(place.ledger(settings.ledger))
+        ledger = Ledger(_ledger_place(settings, place, scratch))
         stack.callback(ledger.close)
         backends = stack.enter_context(Backends())
         stop = stack.enter_context(_stop_on_interrupt(screen))
+        embedder = backends.embedder(settings.embedder)
         assembly = Assembly(
             lang,
             request.profile,
@@ -239,7 +245,7 @@ def assemble(request: BuildRequest, screen: Screen) -> Iterator[Assembly]:
                 frozen_splits=frozen_splits,
                 prompts=prompts,
                 embedder=CachedEmbedder(
-                    backends.embedder(settings.embedder), place.artifacts / "vectors.sqlite"
+                    NothingMore(embedder) if scratch else embedder, place.artifacts / "vectors.sqlite"
                 ),
                 chat=assembly.chat,
                 judges=assembly.judges,
@@ -254,7 +260,13 @@ def assemble(request: BuildRequest, screen: Screen) -> Iterator[Assembly]:
         yield assembly
 
 
-def _open_base(request: BuildRequest, place: Root) -> Base | None:
+def _ledger_place(settings: Profile, place: Root, scratch: Path | None) -> str | Path:
+    wanted = place.ledger(settings.ledger)
+    file, _ = locate(wanted)
+    return scratch / "ledger.sqlite" if scratch and file and not file.exists() else wanted
+
+
+def _open_base(request: BuildRequest, place: Root, scratch: Path | None) -> Base | None:
     if request.base is None:
         if request.recluster:
             raise ConfigError(
@@ -262,7 +274,8 @@ def _open_base(request: BuildRequest, place: Root) -> Base | None:
                 "without a base clusters anew anyway)"
             )
         return None
-    return load_base(place.path / request.base, request.lang, place.bases("capr", request.lang))
+    copies = scratch or place.bases("capr", request.lang)
+    return load_base(place.path / request.base, request.lang, copies)
 
 
 def _check_models(assembly: Assembly) -> None:

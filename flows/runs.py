@@ -105,14 +105,22 @@ def stages_of(summary: Summary, folder: Path) -> dict[str, StageRef]:
 
 
 def load_run(runs: Path, profile: str | None) -> Summary:
-    """The last finished run below ``runs``, or that of one profile."""
-    manifests = [f for f in runs.glob("*/manifest.json") if profile in (None, f.parent.name)]
-    if not manifests:
+    """The last finished run below ``runs``, or that of one profile; ConfigError when there is none."""
+    found = find_run(runs, profile)
+    if found is None:
         which = f"of profile {profile} " if profile else ""
         raise ConfigError(
             f"no finished run {which}in {runs}: type adage build capr --lang {runs.parent.name}"
         )
+    return found
+
+
+def find_run(runs: Path, profile: str | None) -> Summary | None:
+    """The last finished run below ``runs``, or that of one profile, or None."""
+    manifests = [f for f in runs.glob("*/manifest.json") if profile in (None, f.parent.name)]
     found = [(json.loads(file.read_text(encoding="utf-8")), file.parent) for file in manifests]
+    if not found:
+        return None
     manifest, folder = max(found, key=lambda pair: pair[0]["finished"])
     return Summary(folder, manifest)
 

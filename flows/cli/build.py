@@ -7,7 +7,18 @@ from typing import Annotated
 import typer
 
 from flows.cli.help import examples
-from flows.cli.options import JsonOption, LangOption, ProfileOption, RootOption, open_root
+from flows.cli.options import (
+    BaseOption,
+    DropFlaggedOption,
+    JsonOption,
+    LangOption,
+    LimitDomainsOption,
+    LimitProverbsOption,
+    ProfileOption,
+    ReclusterOption,
+    RootOption,
+    open_root,
+)
 from flows.cli.output import print_json
 
 app = typer.Typer(
@@ -34,22 +45,15 @@ def _group() -> None:
 def capr(
     lang: LangOption,
     profile: ProfileOption = "demo",
-    limit_proverbs: Annotated[int | None, typer.Option(min=1, help="Use the first N proverbs only.")] = None,
-    limit_domains: Annotated[
-        int | None, typer.Option(min=1, max=10, help="Use the first N domains only.")
-    ] = None,
-    drop_flagged: Annotated[bool, typer.Option(help="Leave items out that the jury flags.")] = False,
+    limit_proverbs: LimitProverbsOption = None,
+    limit_domains: LimitDomainsOption = None,
+    drop_flagged: DropFlaggedOption = False,
     max_calls: Annotated[
         int | None, typer.Option(min=0, help="Stop, resumably, after N model calls.")
     ] = None,
     max_hours: Annotated[float | None, typer.Option(min=0, help="Stop, resumably, after H hours.")] = None,
-    base: Annotated[
-        str | None,
-        typer.Option(help="Grow this dataset: a finished run's folder. Old items stay.", show_default=False),
-    ] = None,
-    recluster: Annotated[
-        bool, typer.Option(help="With --base: new clusters and items, a new major version.")
-    ] = False,
+    base: BaseOption = None,
+    recluster: ReclusterOption = False,
     yes: Annotated[
         bool, typer.Option("--yes", help="With --recluster: go on after saying what changes.")
     ] = False,

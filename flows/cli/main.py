@@ -12,7 +12,7 @@ from typing import NoReturn
 
 import typer
 
-from flows.cli import build, doctor, language, ledger, plan, report, seeds, show, splits
+from flows.cli import build, doctor, explain, language, ledger, plan, report, seeds, show, splits
 from flows.cli.help import Step, Tour, examples
 from pipeline.errors import AdageError, CallLimitReached, Interrupted
 from pipeline.visible import visible
@@ -38,6 +38,7 @@ app.add_typer(language.app, name="language", rich_help_panel=Step.LANGUAGE)
 app.add_typer(seeds.app, name="seeds", rich_help_panel=Step.LANGUAGE)
 app.command(epilog=doctor.EXAMPLES, rich_help_panel=Step.BEFORE)(doctor.doctor)
 app.add_typer(plan.app, name="plan", rich_help_panel=Step.BEFORE)
+app.add_typer(explain.app, name="explain", rich_help_panel=Step.BEFORE)
 app.add_typer(build.app, name="build", rich_help_panel=Step.BUILD)
 app.add_typer(show.app, name="show", rich_help_panel=Step.LOOK)
 app.add_typer(report.app, name="report", rich_help_panel=Step.LOOK)

@@ -68,6 +68,16 @@ LedgerProfileOption = Annotated[
         autocompletion=offer_profiles,
     ),
 ]
+LimitProverbsOption = Annotated[int | None, typer.Option(min=1, help="Use the first N proverbs only.")]
+LimitDomainsOption = Annotated[int | None, typer.Option(min=1, max=10, help="Use the first N domains only.")]
+DropFlaggedOption = Annotated[bool, typer.Option(help="Leave items out that the jury flags.")]
+BaseOption = Annotated[
+    str | None,
+    typer.Option(help="Grow this dataset: a finished run's folder. Old items stay.", show_default=False),
+]
+ReclusterOption = Annotated[
+    bool, typer.Option(help="With --base: new clusters and items, a new major version.")
+]
 JsonOption = Annotated[bool, typer.Option("--json", help="Print JSON, for programs.")]
 
 

@@ -96,11 +96,15 @@ class Runner:
         return find(self.folder, stage, self.parts(stage))
 
     def parts(self, stage: str) -> KeyParts:
-        """What decides the stage's output, by component."""
+        """What decides the stage's output, by component; all stages it reads must be done."""
+        digests = {name: self.done[source].digest for name, source in graph.inputs(stage).items()}
+        return {**self.own_parts(stage), "inputs": digests}
+
+    def own_parts(self, stage: str) -> KeyParts:
+        """What decides the stage's output besides the tables it reads."""
         described = {name: self._describe(stage, name) for name in graph.parameters(stage)}
         return {
             "stage": stage,
-            "inputs": {name: self.done[source].digest for name, source in graph.inputs(stage).items()},
             "given": {name: value for name, value in described.items() if value is not None},
             "schema": schema_digest(stage),
             "code": code_digest(graph.STAGES[stage].__module__, self.materials.source),

@@ -91,6 +91,8 @@ class CachedEmbedder:
 
     def _read(self, keys: Sequence[bytes]) -> dict[bytes, _Known]:
         found: dict[bytes, _Known] = {}
+        if not self._path.exists():
+            return found
         with self._open() as connection:
             for start in range(0, len(keys), _READ):
                 part = keys[start : start + _READ]

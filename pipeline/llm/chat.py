@@ -44,6 +44,18 @@ class Counts:
     answers: Counter[str] = field(default_factory=Counter)
 
 
+@dataclass(frozen=True)
+class Held:
+    """What a ledger holds for some asks: each one's answer, or None where a call is needed.
+
+    ``calls`` are those needed when every reply will do, ``most`` when all must be asked again to the last.
+    """
+
+    answers: tuple[Answer | None, ...]
+    calls: int
+    most: int
+
+
 class LedgerChat:
     """Implements Chat on a served model and a ledger."""
 
@@ -105,7 +117,14 @@ class LedgerChat:
 
     def calls_needed(self, asks: Sequence[Ask]) -> int:
         """How many of these asks the ledger cannot answer; makes no call."""
-        return len(_Round(self, asks, Counts(), None).replay())
+        return self.held(asks).calls
+
+    def held(self, asks: Sequence[Ask]) -> Held:
+        """What the ledger says to these asks; makes no call."""
+        round_ = _Round(self, asks, Counts(), None)
+        live = round_.replay()
+        left = [self._options.max_attempts - job.attempt for job in live]
+        return Held(tuple(round_.known()), len(live), sum(left))
 
     def ask(self, asks: Sequence[Ask]) -> list[Answer]:
         """Answer every ask, in order, from the ledger where it holds the reply and from the servers else.
@@ -188,6 +207,10 @@ class _Round:
             error = self._brake.error(self._model.name, self._done, len(self._jobs))
             if error:
                 raise error
+
+    def known(self) -> list[Answer | None]:
+        """What is answered so far, in the order of the asks."""
+        return [job.answer() if job.verdict else None for job in self._jobs]
 
     def answers(self) -> list[Answer]:
         """One answer a job, in the order of the asks."""

@@ -109,7 +109,7 @@ class Ledger:
     """
 
     def __init__(self, place: str | Path, busy_seconds: float | None = None, *, make: bool = True) -> None:
-        self._file, url = _locate(place)
+        self._file, url = locate(place)
         self.place = str(self._file) if self._file else url.render_as_string(hide_password=True)
         self._busy = BUSY_SECONDS if busy_seconds is None else busy_seconds
         with self._errors("opened"):
@@ -275,7 +275,8 @@ def _held(connection: sa.Connection, keys: list[str]) -> dict[str, Reply]:
     return {row.key: reply_of(row) for row in rows}
 
 
-def _locate(place: str | Path) -> tuple[Path | None, sa.URL]:
+def locate(place: str | Path) -> tuple[Path | None, sa.URL]:
+    """The SQLite file a place names (None for a database server) and its URL."""
     if isinstance(place, Path) or "://" not in place:
         file = Path(place)
         return file, sa.URL.create("sqlite", database=str(file))

@@ -51,6 +51,15 @@ class StageRef:
         return read_table(self.folder / "rejected.parquet")
 
 
+@dataclass(frozen=True)
+class Artifact:
+    """A finished stage with the parts of its key; ``lasting`` is false when a server lost it a row."""
+
+    ref: StageRef
+    parts: KeyParts
+    lasting: bool
+
+
 def stage_key(parts: KeyParts) -> str:
     """The key of a stage: a digest of all its parts."""
     return digest_json(parts)[:_KEY_LENGTH]
@@ -79,6 +88,31 @@ def load(folder: Path, stage: str, key: str) -> StageRef:
             f"stage {stage}: {folder / stage / key} is gone or altered since the run: build again"
         )
     return _ref(folder / stage / key, manifest, cached=True)
+
+
+def open_artifact(place: Path) -> Artifact | None:
+    """The artifact in a folder, None where its files are not those its manifest names."""
+    manifest = _whole(place, place.name)
+    if manifest is None:
+        return None
+    return Artifact(_ref(place, manifest, cached=True), manifest["parts"], manifest["lasting"])
+
+
+def artifacts(folder: Path, stage: str) -> list[Artifact]:
+    """Every whole artifact of a stage, the newest first."""
+    places = [manifest.parent for manifest in (folder / stage).glob(f"*/{_MANIFEST}")]
+    newest = sorted(places, key=lambda place: (place / _MANIFEST).stat().st_mtime_ns, reverse=True)
+    return [artifact for place in newest if (artifact := open_artifact(place))]
+
+
+def why_absent(folder: Path, stage: str, parts: KeyParts) -> str:
+    """Why ``find`` gives nothing under this key."""
+    place = folder / stage / stage_key(parts)
+    if not (place / _MANIFEST).exists():
+        return "not built under this key"
+    if open_artifact(place) is None:
+        return "its files are damaged"
+    return "it lost rows to a server that was away"
 
 
 def _whole(place: Path, key: str) -> dict[str, Any] | None:

@@ -372,3 +372,15 @@ def test_texts_without_a_schema(server: ScriptedServer, make_chat: MakeChat) -> 
     server.responders.insert(0, lambda asked: "a long story " * 200)
     (answer,) = make_chat(max_tokens=50).ask([Ask("r", (Message("user", "x"),))])
     assert answer.status is Status.TRUNCATED
+
+
+def test_what_the_ledger_holds_and_what_is_left(server: ScriptedServer, make_chat: MakeChat) -> None:
+    server.fail_when("token<0>", "language", times=1)
+    with pytest.raises(CallLimitReached):
+        make_chat(slots=1, chat={"limits": CallLimits(max_calls=1)}).ask(token_asks(1))
+    chat = make_chat()
+    chat.ask(token_asks(3)[1:])
+    held = chat.held(token_asks(4))
+    assert [answer.value["token"] if answer else None for answer in held.answers] == [None, "1", "2", None]
+    # Of three attempts the first asks had one already, the last none.
+    assert (held.calls, held.most) == (2, 2 + 3)
