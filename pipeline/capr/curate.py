@@ -10,6 +10,7 @@ import pyarrow as pa
 
 from pipeline.capr.base import Base
 from pipeline.capr.flags import flags
+from pipeline.capr.rubrics import RUBRICS
 from pipeline.capr.splitting import assign_splits
 from pipeline.errors import StageError
 from pipeline.params import Params
@@ -38,9 +39,10 @@ def curate(
 ) -> StageResult:
     """One row an item, with its split and flags; splits are by proverb, variants together.
 
-    A base dataset's items come first and to the letter, except those whose proverb was taken out of the
-    seeds: they are rejected. Raises StageError when a judgement's digest is not its item's (it was made for
-    another text), or when splits.csv and the base put a proverb into different splits.
+    A base dataset's items come first and to the letter; those whose proverb was taken out of the seeds are
+    rejected, and flagged ones where flagged items are dropped. Raises StageError when a judgement's digest is
+    not its item's (it was made for another text), or when splits.csv and the base put a proverb into
+    different splits.
     """
     selected = {row["proverb_id"]: row for row in proverbs.to_pylist() if row["selected"]}
     cluster_of = {row["proverb_id"]: row["cluster_id"] for row in clusters.to_pylist()}
@@ -54,7 +56,7 @@ def curate(
         run_seed=run_seed,
     )
     ratings = _ratings(items, judgements)
-    rows, rejected = _kept_from_base(base, {row["proverb_id"] for row in proverbs.to_pylist()})
+    rows, rejected = _from_base(base, set(proverbs["proverb_id"].to_pylist()), params)
     for item in items.to_pylist():
         flagged = flags(ratings[item["item_id"]], item["answer"])
         if params.drop_flagged and flagged.flag_paper:
@@ -105,17 +107,20 @@ def _frozen(frozen_splits: Sequence[Mapping[str, str]], base: Base | None) -> di
     return frozen | of_base
 
 
-def _kept_from_base(
-    base: Base | None, known: Collection[str]
+def _from_base(
+    base: Base | None, known: Collection[str], params: CurateParams
 ) -> tuple[list[dict[str, Any]], list[Rejection]]:
-    if base is None:
-        return [], []
-    items = base.items.to_pylist()
-    gone = [Rejection(i["item_id"], "proverb_removed", {"proverb_id": i["proverb_id"]}) for i in items]
-    return (
-        [item for item in items if item["proverb_id"] in known],
-        [rejection for rejection in gone if rejection.numbers["proverb_id"] not in known],
-    )
+    rows: list[dict[str, Any]] = []
+    rejected: list[Rejection] = []
+    for item in base.items.to_pylist() if base else []:
+        if item["proverb_id"] not in known:
+            rejected.append(Rejection(item["item_id"], "proverb_removed", {"proverb_id": item["proverb_id"]}))
+        elif params.drop_flagged and item["flag_paper"]:
+            means = {rubric: item[rubric] for rubric in RUBRICS}
+            rejected.append(Rejection(item["item_id"], "flagged", {"reasons": item["flag_reasons"], **means}))
+        else:
+            rows.append(item)
+    return rows, rejected
 
 
 def _ratings(items: pa.Table, judgements: pa.Table) -> dict[str, list[dict[str, Any]]]:

@@ -138,6 +138,15 @@ def test_a_proverb_taken_out_takes_its_items_and_moves_nothing(grown: Path) -> N
     assert all(gone not in row["option_ids"] for i, row in after.items() if i not in before)
 
 
+def test_dropping_flagged_items_drops_the_bases_too(grown: Path) -> None:
+    before = _items(grown / "releases" / "1.0")
+    flagged = {i for i, row in before.items() if row["flag_paper"]}
+    assert flagged
+    stages, _, summary = build(grown, base="releases/1.0", drop_flagged=True, limit_proverbs=OLD)
+    assert stages["curate"].reasons == {"flagged": len(flagged)}
+    assert set(_items(summary.folder)) == set(before) - flagged
+
+
 def test_new_clusters_make_a_major_version_with_the_old_splits(grown: Path) -> None:
     before = _items(grown / "releases" / "1.0")
     _, _, summary = build(grown, base="releases/1.0", recluster=True)
