@@ -9,6 +9,7 @@ from typing import Literal
 from pipeline.errors import SeedError
 from pipeline.language.language import Language
 from pipeline.seeds.readers import Sheet
+from pipeline.seeds.spreadsheet import restored
 from pipeline.seeds.table import SeedRow, mint_id
 from pipeline.seeds.variants import probable_variants
 from pipeline.store.result import Rejection
@@ -59,7 +60,7 @@ def import_sheets(
         result.notes += [f"{sheet.path.name}: {note}" for note in notes]
         for number, cells in sheet.rows:
             place = f"{sheet.path.name} row {number}"
-            row = {name: cells[columns[name]].strip() if name in columns else "" for name in FIELDS}
+            row = {name: restored(cells[columns[name]].strip()) if name in columns else "" for name in FIELDS}
             reason = _objection(row, language)
             if reason:
                 result.rejected.append(Rejection(place, reason, {"text": row["text"]}))

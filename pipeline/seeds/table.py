@@ -10,6 +10,7 @@ from pathlib import Path
 
 from pipeline.errors import SeedError
 from pipeline.seeds.readers import read_sheet
+from pipeline.seeds.spreadsheet import neutralised, restored
 from pipeline.store.files import write_text
 
 COLUMNS = (
@@ -48,7 +49,7 @@ def read_seeds(path: Path, lang: str) -> list[SeedRow]:
             f"unknown: {', '.join(unknown) or 'none'}. To bring in a table with other columns, type: "
             f"adage seeds import FILE --lang {lang} --map text=COLUMN"
         )
-    rows = [(number, {c: cells.get(c, "") for c in COLUMNS}) for number, cells in sheet.rows]
+    rows = [(number, {c: restored(cells.get(c, "")) for c in COLUMNS}) for number, cells in sheet.rows]
     ids: dict[str, int] = {}
     for number, row in rows:
         row["status"] = row["status"] or "draft"
@@ -93,20 +94,29 @@ def read_splits(path: Path) -> list[dict[str, str]]:
         raise SeedError(
             f"{path}: columns must be {', '.join(SPLIT_COLUMNS)}; found: {', '.join(sheet.columns)}"
         )
-    for number, row in sheet.rows:
+    rows = [(number, {c: restored(cell) for c, cell in row.items()}) for number, row in sheet.rows]
+    for number, row in rows:
         if row["split"] not in ("train", "validation", "test"):
             raise SeedError(
                 f"{path}: row {number}, column split: {row['split']!r}; allowed: train, validation, test"
             )
-    return [row for _, row in sheet.rows]
+    return [row for _, row in rows]
 
 
 def csv_text(columns: Sequence[str], rows: Iterable[Mapping[str, str]]) -> str:
-    """Rows as CSV text with LF line ends."""
+    """Rows as CSV text with LF line ends, for files that people open in spreadsheets.
+
+    A cell that a spreadsheet would calculate ("=1+1", "-5", "@x") is neutralised; whoever reads such a file
+    restores it.
+    """
     stream = io.StringIO(newline="")
-    writer = csv.DictWriter(stream, columns, lineterminator="\n")
-    writer.writeheader()
-    writer.writerows({c: row.get(c, "") for c in columns} for row in rows)
+    writer = csv.writer(stream, lineterminator="\n")
+    # The csv module leaves a lone carriage return bare, and readers take it for the end of the row.
+    quoting = csv.writer(stream, lineterminator="\n", quoting=csv.QUOTE_ALL)
+    writer.writerow(columns)
+    for row in rows:
+        cells = [neutralised(row.get(c, "")) for c in columns]
+        (quoting if any("\r" in cell for cell in cells) else writer).writerow(cells)
     return stream.getvalue()
 
 
