@@ -12,6 +12,7 @@ from rich.table import Table
 
 from flows.runs import made_from
 from pipeline.capr.graph import STAGES
+from pipeline.capr.shortfall import shortfall
 from pipeline.store.stages import StageRef
 from pipeline.visible import visible
 
@@ -100,13 +101,15 @@ def duration(seconds: float) -> str:
 
 
 def run_lines(summary: Summary) -> list[str]:
-    """The run's notices, then its items, splits, flags and calls."""
+    """The run's notices, then its items, splits, flags, what kept it from more items, and calls."""
     manifest = summary.manifest
     splits = ", ".join(f"{name} {count}" for name, count in manifest["splits"].items())
     calls = manifest["calls"]
+    why_fewer = shortfall(manifest["stages"])
     return [
         *manifest["notices"],
         f"{manifest['items']} items ({splits}); {manifest['flagged']} flagged",
+        *([why_fewer] if why_fewer else []),
         f"model calls: {calls['made']} made, {calls['reused']} reused",
     ]
 
