@@ -24,11 +24,16 @@ from pipeline.store.files import digest_json
 
 
 class EmbeddedModel(Params):
-    """The Gemma 3 270M base model that comes with the `embedded` extra, served on loopback."""
+    """The Gemma 3 270M base model that comes with the `embedded` extra, served on loopback.
+
+    It shares the processor with everything else: on a busy laptop four calls at once took over five minutes
+    each, so a call has longer than on a server of its own before it counts as hung.
+    """
 
     backend: Literal["embedded"]
     num_ctx: int = Field(default=4096, ge=512)
     parallel: int = Field(default=4, ge=1)
+    timeout_seconds: float = Field(default=1200, gt=0)
 
 
 class OllamaModel(Params):
