@@ -12,7 +12,7 @@ from typing import NoReturn
 
 import typer
 
-from flows.cli import build, doctor, explain, language, ledger, plan, report, seeds, show, splits
+from flows.cli import build, doctor, explain, language, ledger, plan, report, seeds, show, splits, why
 from flows.cli.help import Step, Tour, examples
 from pipeline.errors import AdageError, CallLimitReached, Interrupted
 from pipeline.visible import visible
@@ -41,6 +41,7 @@ app.add_typer(plan.app, name="plan", rich_help_panel=Step.BEFORE)
 app.add_typer(explain.app, name="explain", rich_help_panel=Step.BEFORE)
 app.add_typer(build.app, name="build", rich_help_panel=Step.BUILD)
 app.add_typer(show.app, name="show", rich_help_panel=Step.LOOK)
+app.command(epilog=why.EXAMPLES, rich_help_panel=Step.LOOK)(why.why)
 app.add_typer(report.app, name="report", rich_help_panel=Step.LOOK)
 app.add_typer(splits.app, name="splits", rich_help_panel=Step.KEEP)
 app.add_typer(ledger.app, name="ledger", rich_help_panel=Step.KEEP)

@@ -13,23 +13,27 @@ _ISOLATE, _END = "\u2068", "\u2069"
 
 
 def isolated(text: str, direction: str) -> str:
-    """The text, between marks that keep its direction from turning what stands around it.
-
-    Marks of its own that would, and characters that steer a terminal, are shown as their code points.
-    """
-    return _apart(visible(text), direction)
+    """A stored text, between marks that keep its direction from turning what stands around it."""
+    shown = visible(text)
+    return f"{_ISOLATE}{shown}{_END}" if direction == "rtl" else shown
 
 
-def paragraph(text: str, first: str, direction: str = "ltr", width: int = WIDTH) -> list[str]:
-    """``first`` and then the text, in lines of at most ``width`` columns, all indented alike.
-
-    A Japanese character takes up two columns, a vowel mark none.
-    """
-    indent = Text(first).cell_len
-    lines = Text(text).wrap(_CONSOLE, width - indent)
-    shown = [_apart(str(line).rstrip(), direction) for line in lines] or [""]
-    return [f"{first}{shown[0]}", *(f"{' ' * indent}{line}" for line in shown[1:])]
+def paragraph(text: str, first: str) -> list[str]:
+    """``first`` and then our own words, in lines that fit, all indented alike."""
+    return _laid_out(_wrapped(text, first), first)
 
 
-def _apart(text: str, direction: str) -> str:
-    return f"{_ISOLATE}{text}{_END}" if direction == "rtl" else text
+def quoted(text: str, first: str, direction: str = "ltr") -> list[str]:
+    """``first`` and then a stored text, each line of it set apart, in lines that fit, all indented alike."""
+    return _laid_out([isolated(line, direction) for line in _wrapped(visible(text), first)], first)
+
+
+def _wrapped(text: str, first: str) -> list[str]:
+    """A Japanese character takes up two columns, a vowel mark none."""
+    lines = Text(text).wrap(_CONSOLE, WIDTH - Text(first).cell_len, tab_size=4)
+    return [str(line).rstrip() for line in lines] or [""]
+
+
+def _laid_out(lines: list[str], first: str) -> list[str]:
+    indent = " " * Text(first).cell_len
+    return [f"{first}{lines[0]}".rstrip(), *(f"{indent}{line}".rstrip() for line in lines[1:])]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated, Any, BinaryIO
@@ -44,6 +44,20 @@ class LedgerStats:
     def replies(self) -> int:
         """Replies of all models."""
         return sum(model.replies for model in self.models)
+
+
+@dataclass(frozen=True)
+class StoredReply:
+    """One reply as it stands in a ledger; ``time`` is ISO 8601, UTC."""
+
+    row_id: str
+    model: str
+    sample: int
+    attempt: int
+    content: str
+    thinking: str
+    finish_reason: str
+    time: str
 
 
 @dataclass(frozen=True)
@@ -107,6 +121,28 @@ def stats(ledger: Ledger) -> LedgerStats:
     )
     size = ledger.file.stat().st_size if ledger.file else None
     return LedgerStats(ledger.place, size, models, dict(sorted(tuple(row) for row in kinds)))
+
+
+def replies_for(ledger: Ledger, row_ids: Sequence[str]) -> list[StoredReply]:
+    """Every reply held for these rows of asks, oldest first, whatever the model and prompt were."""
+    found: list[StoredReply] = []
+    with ledger.reading() as connection:
+        for start in range(0, len(row_ids), _BATCH):
+            wanted = replies.c.row_id.in_(row_ids[start : start + _BATCH])
+            for row in connection.execute(sa.select(replies).where(wanted)):
+                found.append(
+                    StoredReply(
+                        row.row_id,
+                        row.model,
+                        row.sample,
+                        row.attempt,
+                        row.content,
+                        row.thinking,
+                        row.finish_reason,
+                        row.time,
+                    )
+                )
+    return sorted(found, key=lambda reply: (reply.time, reply.row_id, reply.sample, reply.attempt))
 
 
 def export_ledger(ledger: Ledger, path: Path) -> int:

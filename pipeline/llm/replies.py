@@ -75,7 +75,7 @@ def judge_reply(
             return Verdict(Status.TRUNCATED, why="the budget was used up in mid-text")
         return _checked(content, check)
     try:
-        value = _parse(content)
+        value = parse(content)
     except ValueError as error:
         if cut:
             return Verdict(Status.TRUNCATED, why=f"the budget was used up in mid-JSON: {error}")
@@ -91,7 +91,8 @@ def _checked(value: Any, check: Callable[[Any], str | None] | None) -> Verdict:
     return Verdict(Status.INVALID, why=objection) if objection else Verdict(Status.OK, value)
 
 
-def _parse(text: str) -> Any:
+def parse(text: str) -> Any:
+    """The JSON value in a reply, fenced or not; ValueError for anything that is none."""
     fenced = _FENCED.match(text)
     try:
         value = json.loads(fenced.group(1) if fenced else text, parse_constant=_no_constant)
