@@ -49,6 +49,7 @@ class BuildRequest:
     max_hours: float | None = None
     base: str | None = None
     recluster: bool = False
+    strict: bool = False
 
 
 @dataclass

@@ -14,7 +14,7 @@ from prefect.states import Completed
 from flows.assembly import Assembly, BuildRequest, assemble
 from flows.choices import Offers
 from flows.crashed import close_crashed_run
-from flows.runs import leave_mark, remove_mark
+from flows.runs import leave_mark, refuse_failures, remove_mark
 from flows.screen import Screen
 from flows.ui import OneParagraph, StageProgress, failed, publish_summary
 from pipeline.capr.graph import STAGES
@@ -39,6 +39,7 @@ def build_capr(
     max_hours: float | None = None,
     base: str | None = None,
     recluster: bool = False,
+    strict: bool = False,
 ) -> dict[str, Any] | State[Any]:
     """Build the CAPR benchmark of one language; gives back what `adage show capr --json` prints.
 
@@ -56,6 +57,7 @@ def build_capr(
         max_hours: Stop, resumably, after H hours.
         base: Folder of a finished run whose items stay while the dataset grows.
         recluster: With base: new clusters and items, a new major version.
+        strict: Fail a finished run that has shortcuts.
     """
     request = BuildRequest(
         lang=lang,
@@ -68,6 +70,7 @@ def build_capr(
         max_hours=max_hours,
         base=base,
         recluster=recluster,
+        strict=strict,
     )
     try:
         return _build(request)
@@ -90,6 +93,8 @@ def _build(request: BuildRequest) -> dict[str, Any]:
             remove_mark(assembly.run_folder)
         screen.end(summary)
         publish_summary(summary)
+        if request.strict:
+            refuse_failures(summary)
         return summary.as_json
 
 

@@ -17,7 +17,8 @@ import pyarrow.compute as pc
 
 from pipeline.capr.base import Base
 from pipeline.capr.base_files import SPLITS, next_version, record_of, write_dataset
-from pipeline.errors import ConfigError
+from pipeline.capr.shortcuts import as_records, failures, said_of, shortcut_gates
+from pipeline.errors import ConfigError, GateError
 from pipeline.report.page import page
 from pipeline.store.files import write_json, write_text
 from pipeline.store.stages import StageRef, load
@@ -84,6 +85,7 @@ def finish_run(
         "items": items.num_rows,
         "splits": {split: pc.sum(pc.equal(items["split"], split)).as_py() or 0 for split in SPLITS},
         "flagged": pc.sum(items["flag_paper"]).as_py() or 0,
+        "shortcuts": as_records(shortcut_gates(items.to_pylist(), details["run_seed"])),
         "calls": {"made": calls["made"], "reused": calls["reused"]},
     }
     write_json(folder / "manifest.json", manifest)
@@ -91,6 +93,19 @@ def finish_run(
     # After the manifest: the run is finished, whatever its report meets.
     write_report(summary, stages)
     return summary
+
+
+def refuse_failures(summary: Summary) -> None:
+    """Raise GateError when a shortcut's gate failed; one that is undecided refuses nothing."""
+    failed = failures(summary.manifest["shortcuts"])
+    if failed:
+        said = "; ".join(f"{gate['baseline']} {said_of(gate)}" for gate in failed)
+        raise GateError(
+            f"{summary.folder}: without its scenario too many items can be answered: {said}; at most "
+            f"{failed[0]['limit']:.0%} is allowed. The dataset is written, and {summary.report} shows them. "
+            "To take it as it is, build without --strict; against medoid_option, set capr.distractors.rule "
+            "to balanced in the profile"
+        )
 
 
 def write_report(summary: Summary, stages: Mapping[str, StageRef]) -> Path:

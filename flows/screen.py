@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import time
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from types import TracebackType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
 from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
@@ -13,6 +15,7 @@ from rich.table import Table
 from flows.runs import made_from
 from pipeline.capr.graph import STAGES
 from pipeline.capr.shortfall import shortfall
+from pipeline.capr.shortcuts import failures, said_of
 from pipeline.store.stages import StageRef
 from pipeline.visible import visible
 
@@ -110,8 +113,19 @@ def run_lines(summary: Summary) -> list[str]:
         *manifest["notices"],
         f"{manifest['items']} items ({splits}); {manifest['flagged']} flagged",
         *([why_fewer] if why_fewer else []),
+        *shortcut_lines(manifest["shortcuts"]),
         f"model calls: {calls['made']} made, {calls['reused']} reused",
     ]
+
+
+def shortcut_lines(gates: Sequence[Mapping[str, Any]]) -> list[str]:
+    """One line on the gates, and one for each that failed."""
+    rulings = Counter(gate["verdict"] for gate in gates if gate["verdict"])
+    if not rulings:
+        return []
+    counts = ", ".join(f"{rulings[ruling]} {ruling}" for ruling in ("pass", "undecided", "fail"))
+    failed = [f"shortcut: {gate['baseline']} {said_of(gate)}" for gate in failures(gates)]
+    return [f"gates for shortcuts: {counts}", *failed]
 
 
 def run_table(summary: Summary) -> Table:

@@ -51,6 +51,12 @@ class CallLimitReached(AdageError):
     exit_code = 6
 
 
+class GateError(AdageError):
+    """A finished benchmark fails a check that --strict insists on. The dataset is written all the same."""
+
+    exit_code = 7
+
+
 class Interrupted(AdageError):
     """The user pressed Ctrl-C. Everything that came back is in the ledger."""
 

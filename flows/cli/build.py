@@ -57,6 +57,9 @@ def capr(
     yes: Annotated[
         bool, typer.Option("--yes", help="With --recluster: go on after saying what changes.")
     ] = False,
+    strict: Annotated[
+        bool, typer.Option("--strict", help="Exit with code 7 when a shortcut's gate fails.")
+    ] = False,
     as_json: JsonOption = False,
     root: RootOption = None,
 ) -> None:
@@ -81,6 +84,7 @@ def capr(
         max_hours=max_hours,
         base=base,
         recluster=recluster,
+        strict=strict,
     )
     # A mistake is said at once, not after a minute of starting Prefect.
     with Screen() as screen, assemble(request, screen) as assembly:
