@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -17,7 +18,11 @@ LEAST_PAIRS = 200
 MOST_PAIRS = 500_000_000
 """Above so many pairs (31,000 proverbs with each other) every second, third, ... row is compared."""
 
+BIN = 0.01
+"""Width of a bin of a distribution."""
+
 _STEPS = 10_000
+_STEPS_A_BIN = 100
 _BLOCK = 512
 _ROUNDING = 0.01
 
@@ -60,6 +65,28 @@ def calibrated_cap(similarities: Similarities) -> Cap:
     step = int(np.searchsorted(similarities.counts.cumsum(), QUANTILE * pairs))
     quantile = (step - _STEPS) / _STEPS
     return Cap(max(PAPER_CAP, quantile), quantile, pairs, similarities.thinned)
+
+
+def distribution(similarities: Similarities, cap: float | None) -> dict[str, Any]:
+    """The cosines in brief, for a manifest: pairs, median, pairs above the cap, counts in bins of 0.01.
+
+    ``counts`` begins with the bin above ``low``, and a bin holds its upper end: (0.84, 0.85] ends at the
+    paper's cap. ``median`` is None without pairs, ``above_cap`` without a cap.
+    """
+    counts, pairs = similarities.counts, similarities.pairs
+    # The very first step is -1 itself: it joins the first bin.
+    bins = np.add.reduceat(counts[1:], np.arange(0, 2 * _STEPS, _STEPS_A_BIN))
+    bins[0] += counts[0]
+    filled = np.flatnonzero(bins)
+    first, last = (int(filled[0]), int(filled[-1])) if pairs else (0, -1)
+    median = int(np.searchsorted(counts.cumsum(), pairs / 2)) if pairs else None
+    return {
+        "pairs": pairs,
+        "median": None if median is None else (median - _STEPS) / _STEPS,
+        "above_cap": None if cap is None else int(counts[round(cap * _STEPS) + _STEPS + 1 :].sum()),
+        "low": round(first * BIN - 1, 2),
+        "counts": bins[first : last + 1].tolist(),
+    }
 
 
 def within_pairs(vectors: Vectors, most_pairs: int = MOST_PAIRS) -> Similarities:

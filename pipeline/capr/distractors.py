@@ -12,7 +12,7 @@ import numpy.typing as npt
 import pyarrow as pa
 
 from pipeline.capr.base import Base
-from pipeline.capr.calibration import PAPER_CAP, Cap, calibrated_cap, within_pairs
+from pipeline.capr.calibration import PAPER_CAP, Cap, Similarities, calibrated_cap, distribution, within_pairs
 from pipeline.capr.candidates import Caps, Choice, Pool, choose
 from pipeline.capr.clustering import centroids
 from pipeline.capr.domains import DOMAINS
@@ -39,13 +39,15 @@ class DistractorParams(Params):
 class Options:
     """The distractors of some proverbs, with the pool and the caps they were chosen under.
 
-    ``rows`` gives the pool's row of each proverb, ``choices`` a choice for each proverb asked for.
+    ``rows`` gives the pool's row of each proverb, ``choices`` a choice for each proverb asked for,
+    ``distributions`` the similarities of all pairs of proverbs and of meanings.
     """
 
     pool: Pool
     rows: Mapping[str, int]
     choices: Mapping[str, Choice]
     calibration: Mapping[str, Any]
+    distributions: Mapping[str, Any]
 
     def ids_of(self, proverb_id: str) -> set[str]:
         """The four proverbs a scenario of this one is shown with, empty where a role has no candidate."""
@@ -91,6 +93,7 @@ def distractors(
     facts = {
         "caps": options.calibration,
         "rule": params.rule,
+        "distributions": options.distributions,
         "longer_than_embedder_window": {
             field: sum(embedder.cut(proverbs[field].to_pylist())) for field in ("text", "meaning")
         },
@@ -112,7 +115,12 @@ def choose_options(
     texts = embedder.embed([row["text"] for row in seeds])
     meanings = embedder.embed([row["meaning"] for row in seeds])
     sound = usable(texts) & usable(meanings)
-    caps, calibration = _frozen_caps(base) if base else _caps(texts[sound], meanings[sound], params)
+    proverb_pairs, meaning_pairs = within_pairs(texts[sound]), within_pairs(meanings[sound])
+    caps, calibration = _frozen_caps(base) if base else _caps(proverb_pairs, meaning_pairs, params)
+    distributions = {
+        "proverb_proverb": distribution(proverb_pairs, caps.proverb),
+        "meaning_meaning": distribution(meaning_pairs, caps.meaning),
+    }
     pool, rows = _pool(seeds, clusters, texts, meanings, sound)
     able = [p for p in owners if p in rows]
     choices = dict(zip(able, choose(pool, [rows[p] for p in able], caps, params.rule, run_seed), strict=True))
@@ -120,16 +128,18 @@ def choose_options(
     for proverb_id in owners:
         reason = NO_EMBEDDING if proverb_id in clustered else "not_clustered"
         choices.setdefault(proverb_id, Choice((), (), -1, reason))
-    return Options(pool, rows, choices, calibration)
+    return Options(pool, rows, choices, calibration, distributions)
 
 
-def _caps(texts: Vectors, meanings: Vectors, params: DistractorParams) -> tuple[Caps, dict[str, Any]]:
+def _caps(
+    proverb_pairs: Similarities, meaning_pairs: Similarities, params: DistractorParams
+) -> tuple[Caps, dict[str, Any]]:
     if params.similarity_cap == "fixed":
         found = {"proverb": Cap(PAPER_CAP, None, 0), "meaning": Cap(PAPER_CAP, None, 0)}
     else:
         found = {
-            "proverb": calibrated_cap(within_pairs(texts)),
-            "meaning": calibrated_cap(within_pairs(meanings)),
+            "proverb": calibrated_cap(proverb_pairs),
+            "meaning": calibrated_cap(meaning_pairs),
         }
     facts: dict[str, Any] = {f"{kind}_cap": asdict(cap) for kind, cap in found.items()}
     if not params.meaning_cap:

@@ -13,7 +13,7 @@ import pyarrow as pa
 from pydantic import Field
 
 from pipeline.capr.base import Base
-from pipeline.capr.calibration import PAPER_CAP, calibrated_cap, cross_pairs
+from pipeline.capr.calibration import PAPER_CAP, Similarities, calibrated_cap, cross_pairs, distribution
 from pipeline.capr.vectors import NO_EMBEDDING, usable
 from pipeline.embed.interface import Embedder, Vectors
 from pipeline.language.language import Language
@@ -59,9 +59,8 @@ def filter(
     cut = embedder.cut(texts)
     owner = np.array([place[row["proverb_id"]] for row in rows], dtype=np.int64)
     comparable = usable(of_scenario) & usable(of_proverb)[owner]
-    calibration = (
-        _frozen_cap(base) if base else _cap(of_proverb, of_scenario[comparable], owner[comparable], params)
-    )
+    pairs = _pairs_with_others(of_proverb, of_scenario[comparable], owner[comparable])
+    calibration = _frozen_cap(base) if base else _cap(pairs, params)
     cap = calibration["cap"]
     proverb_facts = {
         row["proverb_id"]: language.analyse(row["text"])
@@ -97,7 +96,11 @@ def filter(
         for i, row in enumerate(rows)
         if outcome[i][0]
     ]
-    facts_out = {"similarity_cap": calibration, "longer_than_embedder_window": sum(cut)}
+    facts_out = {
+        "similarity_cap": calibration,
+        "distributions": {"proverb_scenario": distribution(pairs, cap)},
+        "longer_than_embedder_window": sum(cut),
+    }
     return StageResult(kept, rejected, len(rows), facts_out)
 
 
@@ -123,15 +126,17 @@ def _frozen_cap(base: Base) -> dict[str, Any]:
     return {"cap": base.caps.scenario, "how": f"frozen with base {base.version}"}
 
 
-def _cap(
-    proverbs: Vectors, scenarios: Vectors, owner: npt.NDArray[np.int64], params: FilterParams
-) -> dict[str, Any]:
+def _cap(pairs: Similarities, params: FilterParams) -> dict[str, Any]:
     if params.similarity_cap == "fixed":
         return {"cap": PAPER_CAP, "how": "fixed"}
+    return {"how": "calibrated", **asdict(calibrated_cap(pairs))}
+
+
+def _pairs_with_others(proverbs: Vectors, scenarios: Vectors, owner: npt.NDArray[np.int64]) -> Similarities:
+    """Each scenario with every usable proverb but its own."""
     sound = usable(proverbs)
     # Rows of the usable proverbs, numbered anew.
-    found = calibrated_cap(cross_pairs(proverbs[sound], scenarios, (np.cumsum(sound) - 1)[owner]))
-    return {"how": "calibrated", **asdict(found)}
+    return cross_pairs(proverbs[sound], scenarios, (np.cumsum(sound) - 1)[owner])
 
 
 def _reason(measured: Numbers, params: FilterParams) -> str:

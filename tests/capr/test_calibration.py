@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from pipeline.capr.calibration import Cap, calibrated_cap, cross_pairs, within_pairs
+from pipeline.capr.calibration import Cap, calibrated_cap, cross_pairs, distribution, within_pairs
 from pipeline.embed.interface import Vectors
 
 
@@ -84,3 +84,36 @@ def test_nothing_to_compare() -> None:
     empty = np.zeros((0, 2), dtype=np.float32)
     assert calibrated_cap(within_pairs(empty)) == Cap(0.85, None, 0)
     assert calibrated_cap(cross_pairs(empty, empty, np.zeros(0, dtype=np.int64))) == Cap(0.85, None, 0)
+
+
+def test_a_distribution_by_hand() -> None:
+    # Angles between 0, 60, 90, 180 degrees: 30, 60, 90, 90, 120, 180; cosines 0.866, 0.5, 0, 0, -0.5, -1.
+    found = distribution(within_pairs(_angles([0, 60, 90, 180])), 0.85)
+    assert (found["pairs"], found["median"], found["above_cap"], found["low"]) == (6, 0.0, 1, -1.0)
+    filled = {i: count for i, count in enumerate(found["counts"]) if count}
+    # Bins of 0.01 that hold their upper end, such as (-0.01, 0] and (0.86, 0.87].
+    assert filled == {0: 1, 49: 1, 99: 2, 149: 1, 186: 1}
+
+
+def test_a_similarity_at_the_cap_is_not_above_it() -> None:
+    level = within_pairs(np.array([[1, 0], [0.85, np.sqrt(1 - 0.85**2)]], dtype=np.float32))
+    assert distribution(level, 0.85)["above_cap"] == 0
+    assert distribution(level, 0.8499)["above_cap"] == 1
+    assert distribution(level, None)["above_cap"] is None
+    assert distribution(level, 0.85) | {"counts": [1], "low": 0.84} == distribution(level, 0.85)
+
+
+def test_no_pair_is_an_empty_distribution() -> None:
+    found = distribution(within_pairs(_angles([0])), 0.85)
+    assert (found["pairs"], found["median"], found["above_cap"], found["counts"]) == (0, None, 0, [])
+
+
+@pytest.mark.parametrize(("n", "lean"), [(60, 0.0), (200, 2.0)])
+def test_bins_hold_every_pair_where_it_belongs(n: int, lean: float) -> None:
+    vectors = _crowd(n, lean)
+    cosines = (vectors @ vectors.T)[np.triu_indices(n, k=1)]
+    found = distribution(within_pairs(vectors), 0.9)
+    assert sum(found["counts"]) == found["pairs"] == len(cosines)
+    assert found["median"] == pytest.approx(np.median(cosines), abs=2e-4)
+    centres = found["low"] + 0.01 * (np.arange(len(found["counts"])) + 0.5)
+    assert (centres @ found["counts"]) / len(cosines) == pytest.approx(cosines.mean(), abs=0.002)
