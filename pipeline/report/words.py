@@ -38,6 +38,21 @@ ROLES = {
 }
 """Role of an option -> its name on the page, in the order of the page."""
 
+SHORTCUTS = {
+    "position": ("commonest place", "always the place that is the key's most often"),
+    "longest_option": ("longest option", "the option with the most characters"),
+    "shortest_option": ("shortest option", "the option with the fewest characters"),
+    "medoid_option": ("medoid of the options", "the option most similar to the other three"),
+    "commonest_option": ("commonest distractor", "the option that most other proverbs have as a distractor"),
+    "rarest_option": ("rarest distractor", "the option that fewest other proverbs have as a distractor"),
+    "new_option": (
+        "no key in train",
+        "an option that is the key of no train item: open to a model trained on train, so reported for test "
+        "items and not gated",
+    ),
+}
+"""Baseline -> its name on the page, and what a reader without the scenario would choose."""
+
 STAGES = {
     "acquire": "seed proverbs that can be used",
     "label": "a theme label for each proverb",
