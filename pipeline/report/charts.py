@@ -10,7 +10,7 @@ from pipeline.report.ratings import SCORES, Rubric
 from pipeline.report.rows import StageRows
 from pipeline.report.similarity import Distribution
 
-_WIDTH = 460
+_WIDTH = 420
 _NARROW = 300
 _BAR = 34
 _MARGIN = 44
@@ -32,7 +32,7 @@ def rows_chart(stages: Sequence[StageRows]) -> str:
             axes.text(1.21, place, f"−{stage.rejected:,}", color=SECOND, va="center", fontsize=_TEXT)
     axes.invert_yaxis()
     axes.set_xlim(0, 1.36)
-    axes.set_xticks([0, 0.5, 1], ["0", "50 %", "100 %"])
+    axes.set_xticks([0, 0.5, 1], ["0%", "50%", "100%"])
     axes.set_xlabel("share of the rows a stage expects")
     axes.xaxis.set_label_coords(0.37, -0.09)
     axes.spines["bottom"].set_visible(False)
@@ -64,6 +64,7 @@ def silhouette_chart(scores: Sequence[Mapping[str, Any]], chosen: int) -> str:
     )
     axes.set_xticks(numbers[:: 1 + len(numbers) // 12])
     axes.set_xlabel("number of clusters k")
+    axes.locator_params(axis="y", nbins=5)
     axes.set_axisbelow(True)
     axes.grid(axis="y", color=LINE, linewidth=0.8)
     axes.margins(x=0.06, y=0.15)
@@ -74,15 +75,14 @@ def silhouette_chart(scores: Sequence[Mapping[str, Any]], chosen: int) -> str:
 def similarity_chart(found: Distribution) -> str:
     """A histogram of cosines in bins of 0.01 with the cap as a line."""
     axes = new_axes(_NARROW, 200)
-    lows = [low for low, _, _ in found.bins]
-    width = found.bins[0][1] - found.bins[0][0]
-    axes.bar(lows, [count for *_, count in found.bins], width=width, align="edge", color=MAIN, linewidth=0)
+    edges = [found.bins[0][0], *(high for _, high, _ in found.bins)]
+    axes.stairs([count for *_, count in found.bins], edges, fill=True, color=MAIN, linewidth=0)
     said = f"{found.title}: {found.pairs} pairs"
     if found.cap is not None:
         axes.axvline(found.cap, color=SECOND, linewidth=1.8)
-        left = found.cap > (lows[0] + lows[-1]) / 2
+        left = found.cap > (edges[0] + edges[-1]) / 2
         axes.annotate(
-            f"cap {found.cap:.2f}",
+            f"cap {found.cap:.4g}",
             (found.cap, 1),
             xycoords=("data", "axes fraction"),
             xytext=(-5 if left else 5, -4),
@@ -110,7 +110,7 @@ def ratings_chart(rubric: Rubric) -> str:
         reached = [before + share for before, share in zip(reached, shares, strict=True)]
     axes.invert_yaxis()
     axes.set_xlim(0, 1)
-    axes.set_xticks([0, 0.5, 1], ["0", "50 %", "100 %"])
+    axes.set_xticks([0, 0.5, 1], ["0%", "50%", "100%"])
     axes.spines["bottom"].set_visible(False)
     means = "; ".join(
         f"{s.judge} {'none valid' if s.mean is None else f'{s.mean:.2f}'}" for s in rubric.judges
@@ -141,4 +141,4 @@ def gates_chart(gates: Sequence[Mapping[str, Any]], names: Mapping[str, str], ch
     axes.grid(axis="x", color=LINE, linewidth=0.8)
     axes.set_xlabel("items right without the scenario")
     said = "; ".join(f"{g['baseline']} {g['accuracy']:.0%}, {g['verdict'] or 'not gated'}" for g in gates)
-    return to_svg(axes, "gates", f"Accuracy of shortcuts with 95 % intervals. {said}.")
+    return to_svg(axes, "gates", f"Accuracy of shortcuts with 95% intervals. {said}.")

@@ -57,7 +57,9 @@ def page(manifest: Mapping[str, Any], tables: Mapping[str, pa.Table]) -> str:
         },
         rubrics=scores,
         score_range=SCORES,
-        ratings_charts={rubric.name: Markup(charts.ratings_chart(rubric)) for rubric in scores},
+        ratings_charts={
+            rubric.name: Markup(charts.ratings_chart(rubric)) for rubric in scores if rubric.judges
+        },
         flags=flags(items),
         gates=manifest["shortcuts"],
         gates_chart=_gates(manifest["shortcuts"]),

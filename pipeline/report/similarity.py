@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import math
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from pipeline.capr.calibration import BIN, PAPER_CAP
+
+_BINS_A_STEP = 5
 
 _KINDS = (
     ("proverb_proverb", "distractors", "Proverb and proverb", "bounds every distractor"),
@@ -28,6 +32,18 @@ class Distribution:
     how: str
     above: int | None
     bins: list[tuple[float, float, int]]
+
+    @property
+    def steps(self) -> list[tuple[float, float, int]]:
+        """The bins in steps of 0.05, for reading rather than drawing."""
+        # A bin belongs to the step its upper end lies in: (0.84, 0.85] to (0.80, 0.85].
+        counts: Counter[int] = Counter()
+        for _, high, count in self.bins:
+            counts[math.ceil(round(high / BIN) / _BINS_A_STEP)] += count
+        width = BIN * _BINS_A_STEP
+        return [
+            (round((s - 1) * width, 2), round(s * width, 2), count) for s, count in sorted(counts.items())
+        ]
 
     @property
     def above_share(self) -> float | None:
@@ -78,4 +94,4 @@ def _how(cap: Mapping[str, Any] | None) -> str:
     quantile = cap.get("quantile")
     if quantile is None:
         return "the paper's"
-    return "the 99.5 % quantile" if quantile > PAPER_CAP else "the paper's; the 99.5 % quantile is lower"
+    return "the 99.5% quantile" if quantile > PAPER_CAP else "the paper's; the 99.5% quantile is lower"

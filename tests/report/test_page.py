@@ -107,3 +107,27 @@ def test_terminal_and_language_page_show_the_seeds_as_text(root: Path) -> None:
     assert visible(done.stdout) == done.stdout
     assert visible(html) == html
     assert page.elements["script"] == page.elements["img"] == 0
+
+
+def test_a_run_that_kept_no_scenario_says_so(server: ScriptedServer, tmp_path: Path) -> None:
+    run = build(make_root(tmp_path, server.address, filter={"least_words": 119, "most_words": 120}))[2]
+    assert run.manifest["items"] == 0
+    text = " ".join(read_html(run.report.read_text("utf-8")).text.split())
+    for said in ("0 four-option items", "too few words", "No item was judged.", "The run made no item."):
+        assert said in text
+    assert "Without items there is nothing to measure." in text
+
+
+def test_every_chart_stands_beside_its_numbers(run: Summary) -> None:
+    html = run.report.read_text("utf-8")
+    page = read_html(html)
+    names = re.findall(r'<svg [^>]*role="img"[^>]*aria-label="([^"]+)"', html)
+    assert len(names) == page.elements["svg"] == 9
+    assert names[1] == f"Silhouettes over the number of clusters; {_k(run)} was chosen."
+    assert page.elements["caption"] == page.elements["table"]
+    for gate in run.manifest["shortcuts"]:
+        assert f">{gate['accuracy']:.0%}</td><td class=\"n\">{gate['low']:.0%} to {gate['high']:.0%}</td>" in html
+
+
+def _k(run: Summary) -> int:
+    return next(int(stage["facts"]["k"]) for stage in run.manifest["stages"] if stage["name"] == "cluster")
