@@ -14,8 +14,8 @@ from rich.table import Table
 
 from flows.runs import made_from
 from pipeline.capr.graph import STAGES
-from pipeline.capr.shortfall import shortfall
 from pipeline.capr.shortcuts import failures, said_of
+from pipeline.capr.shortfall import shortfall
 from pipeline.store.stages import StageRef
 from pipeline.visible import visible
 

@@ -12,6 +12,7 @@ import pyarrow as pa
 from markupsafe import Markup
 
 from pipeline.capr.shortcuts import CHANCE
+from pipeline.capr.shortfall import shortfall
 from pipeline.html import html_templates
 from pipeline.report import charts, overview
 from pipeline.report.ratings import SCORES, flags, rubrics
@@ -47,6 +48,7 @@ def page(manifest: Mapping[str, Any], tables: Mapping[str, pa.Table]) -> str:
         models=overview.models(manifest),
         clusters=overview.clusters(tables),
         rows=rows,
+        why_fewer=shortfall(manifest["stages"]),
         stage_words=STAGES,
         rows_chart=Markup(charts.rows_chart(rows)),
         clustering=facts["cluster"],

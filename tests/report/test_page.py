@@ -126,7 +126,8 @@ def test_every_chart_stands_beside_its_numbers(run: Summary) -> None:
     assert names[1] == f"Silhouettes over the number of clusters; {_k(run)} was chosen."
     assert page.elements["caption"] == page.elements["table"]
     for gate in run.manifest["shortcuts"]:
-        assert f">{gate['accuracy']:.0%}</td><td class=\"n\">{gate['low']:.0%} to {gate['high']:.0%}</td>" in html
+        interval = f"{gate['low']:.0%} to {gate['high']:.0%}"
+        assert f'>{gate["accuracy"]:.0%}</td><td class="n">{interval}</td>' in html
 
 
 def _k(run: Summary) -> int:
