@@ -106,7 +106,7 @@ class Prompt:
 def load_prompt(path: Path) -> Prompt:
     """Read and check a prompt file: front matter, schema, and variables = the template's own."""
     try:
-        text = path.read_text(encoding="utf-8")
+        text = path.read_text(encoding="utf-8-sig")
     except OSError as error:
         raise ConfigError(f"{path}: cannot be read: {error.strerror}") from error
     if not text.startswith("---\n") or "\n---\n" not in text[4:]:

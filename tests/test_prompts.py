@@ -48,3 +48,11 @@ def test_a_value_without_the_filter_and_a_missing_value_are_refused(tmp_path: Pa
         prompt.render(text="a")
     with pytest.raises(ConfigError, match=r"missing \['text'\], unknown \['txt'\]"):
         prompt.render(txt="a")
+
+
+@pytest.mark.parametrize("line_end", ["\n", "\r\n"])
+def test_a_prompt_saved_by_a_windows_editor_loads_and_is_the_same(tmp_path: Path, line_end: str) -> None:
+    text = HEAD + "## user\nText:\n{{ text | quoted }}\n"
+    plain = load_prompt(_prompt(tmp_path, text))
+    (tmp_path / "p.md").write_bytes(("\ufeff" + text.replace("\n", line_end)).encode())
+    assert load_prompt(tmp_path / "p.md").digest == plain.digest

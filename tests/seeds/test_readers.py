@@ -23,9 +23,9 @@ def _write(folder: Path, ending: str) -> Path:
         lines = [f'"{cell.replace(chr(34), chr(34) * 2)}"{mark}{i}' for i, cell in enumerate(CELLS)]
         path.write_text("\ufefftext" + mark + "n\n" + "\n".join(lines) + "\n", encoding="utf-8")
     elif ending == ".json":
-        path.write_text(json.dumps(rows, ensure_ascii=False), encoding="utf-8")
+        path.write_text("\ufeff" + json.dumps(rows, ensure_ascii=False), encoding="utf-8")
     elif ending == ".jsonl":
-        path.write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+        path.write_text("\ufeff" + "".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
     elif ending == ".xlsx":
         book = openpyxl.Workbook()
         sheet = book.worksheets[0]
