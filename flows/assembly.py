@@ -142,7 +142,7 @@ class Assembly:
                 "identity": self.runner.materials.embedder.identity,
             },
             "models": {role: dict(chat.facts) for role, chat in self.chats.items()},
-            "stage_parts": {name: dict(self.runner.parts(name)) for name in self.runner.done},
+            "stage_parts": {name: dict(parts) for name, parts in self.runner.made_of.items()},
         }
 
     def what_reclustering_changes(self) -> str:
@@ -251,7 +251,6 @@ def assemble(request: BuildRequest, screen: Screen, scratch: Path | None = None)
                 chat=assembly.chat,
                 judges=assembly.judges,
                 calls=assembly.calls,
-                source=Path(__file__).resolve().parents[1],
                 base=base,
                 recluster=request.recluster,
             ),

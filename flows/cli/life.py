@@ -11,7 +11,7 @@ from pipeline.capr.why import Life, RawReply, Step
 
 Row = Mapping[str, Any]
 
-_NAME = 14
+_NAME = 16
 _LETTERS = "ABCD"
 
 

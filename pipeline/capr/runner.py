@@ -25,6 +25,13 @@ from pipeline.store.files import digest_json
 from pipeline.store.result import StageResult
 from pipeline.store.stages import KeyParts, StageRef, find, find_or_build, schema_digest
 
+LOADED_CODE = {
+    stage: code_digest(function.__module__, Path(__file__).resolve().parents[2])
+    for stage, function in graph.STAGES.items()
+}
+"""Digest of each stage's code, taken when it is loaded: what a long run makes after an edit on disk is still
+made by the old code, and must not be found under the key of the new."""
+
 
 @dataclass(frozen=True)
 class Materials:
@@ -44,7 +51,6 @@ class Materials:
     chat: Callable[[str], Chat]
     judges: Callable[[], Sequence[Judge]]
     calls: Callable[[], Mapping[str, int]]
-    source: Path
     base: Base | None = None
     recluster: bool = False
 
@@ -69,11 +75,15 @@ class Materials:
 
 @dataclass
 class Runner:
-    """Builds stages into ``folder``; ``done`` holds the finished ones, ``announce`` hears of each start."""
+    """Builds stages into ``folder``; ``announce`` hears of each start.
+
+    ``done`` holds the finished stages, ``made_of`` the parts of the keys they were run under.
+    """
 
     folder: Path
     materials: Materials
     done: dict[str, StageRef] = field(default_factory=dict)
+    made_of: dict[str, KeyParts] = field(default_factory=dict)
     announce: Callable[[str], None] = lambda stage: None
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
@@ -81,14 +91,15 @@ class Runner:
         """The stage's artifact, reused or built; all stages it reads must be done."""
         with self._lock:
             self.announce(stage)
+            parts = self.parts(stage)
             ref = find_or_build(
                 self.folder,
                 stage,
-                self.parts(stage),
+                parts,
                 lambda: self._call(stage, self.materials, self._tables(stage)),
                 self.materials.calls,
             )
-            self.done[stage] = ref
+            self.done[stage], self.made_of[stage] = ref, parts
             return ref
 
     def peek(self, stage: str) -> StageRef | None:
@@ -107,7 +118,7 @@ class Runner:
             "stage": stage,
             "given": {name: value for name, value in described.items() if value is not None},
             "schema": schema_digest(stage),
-            "code": code_digest(graph.STAGES[stage].__module__, self.materials.source),
+            "code": LOADED_CODE[stage],
             "libraries": {name: version(name) for name in graph.LIBRARIES[stage]},
         }
 

@@ -109,7 +109,7 @@ def test_a_rejected_scenario_shows_the_numbers_that_decided(built: Path) -> None
     assert rejection["numbers"]["words"] > 18
     assert steps["filter"]["kept"] == steps["curate"]["kept"] == steps["judge"]["replies"] == []
     shown = _type(built, long["row_id"])
-    assert "rejected      filter: too_long" in shown
+    assert "rejected        filter: too_long" in shown
     assert f"words {rejection['numbers']['words']} (1 to 18); " in shown
     assert "no item came of it; split of its proverb: " in shown
     whole = _type(built, long["row_id"].split(".")[0])
@@ -134,7 +134,7 @@ def test_every_attempt_of_a_proverb_without_a_label_is_shown(server: ScriptedSer
     raw = [reply["stored"]["content"] for reply in label["replies"]]
     assert label["rejected"][0]["raw"] == "\n---\n".join(raw)
     shown = _type(root, proverb_id)
-    assert "rejected      label: reply_invalid" in shown
+    assert "rejected        label: reply_invalid" in shown
     assert "reply, attempt 3, " in shown
 
 
@@ -198,9 +198,9 @@ def test_right_to_left_texts_are_set_apart_and_what_hides_is_shown() -> None:
         Step("scenarios", [], [], {}, {}, [reply]),
     ]
     lines = life_lines(Life("ar-1", "proverb", "a test", None, steps, []), "rtl")
-    assert "seed          \u2068من جد وجد\u2069" in lines
-    assert "  meaning     Who tries hard gets there" in lines
-    assert "              status draft; meaning from en; variants' group ar-2" in lines
+    assert "seed            \u2068من جد وجد\u2069" in lines
+    assert "  meaning       Who tries hard gets there" in lines
+    assert "                status draft; meaning from en; variants' group ar-2" in lines
     shown = [line for line in lines if "كلمة" in line]
     assert len(shown) > 3
     assert all(line.strip().startswith("\u2068") and line.endswith("\u2069") for line in shown)

@@ -1,6 +1,8 @@
 from __future__ import annotations
 
 import shutil
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -70,3 +72,29 @@ def test_an_edited_helper_misses_exactly_the_stages_that_reach_it(
     assert digests() == before
     file.write_text(file.read_text(encoding="utf-8") + "\n_EDITED = 1\n", encoding="utf-8")
     assert {name for name, digest in digests().items() if digest != before[name]} == stages
+
+
+def test_code_that_is_edited_during_a_run_keeps_the_digest_it_was_loaded_with(
+    project: Path, tmp_path: Path
+) -> None:
+    shutil.copytree(project / "pipeline", tmp_path / "pipeline")
+    script = """
+from pathlib import Path
+from types import SimpleNamespace as Given
+from pipeline.capr.cluster import ClusterParams
+from pipeline.capr.runner import Runner
+profile = Given(capr=Given(cluster=ClusterParams()))
+runner = Runner(Path("stages"), Given(profile=profile, embedder=Given(identity="e"), frozen=None))
+before = runner.own_parts("cluster")
+file = Path("pipeline/capr/clustering.py")
+file.write_text(file.read_text(encoding="utf-8") + "\\n_EDITED = 1\\n", encoding="utf-8")
+assert runner.own_parts("cluster") == before
+print(before["code"])
+"""
+    told = [
+        subprocess.run(
+            [sys.executable, "-c", script], cwd=tmp_path, capture_output=True, text=True, check=True
+        ).stdout
+        for _ in range(2)
+    ]
+    assert told[0] != told[1], "the next process sees the edit"
