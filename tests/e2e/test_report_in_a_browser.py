@@ -92,6 +92,23 @@ def test_arabic_runs_from_right_to_left_and_amharic_from_left_to_right(
             assert ("right" if letter["x"] > text["x"] else "left") == letter_first
 
 
+_SPILLING = """() => [...document.querySelectorAll('.option, .item, td, th, dd')].filter(box => {
+  const room = box.getBoundingClientRect();
+  return [...box.querySelectorAll('*')].some(part => {
+    const own = part.getBoundingClientRect();
+    const inside = own.bottom < room.bottom + 2 && own.left > room.left - 2 && own.right < room.right + 2;
+    return own.width && !inside;
+  });
+}).map(box => box.className + ': ' + box.textContent.trim().slice(0, 60))"""
+
+
+@pytest.mark.parametrize("width", [DESKTOP, PHONE])
+def test_nothing_spills_out_of_its_box(browser: Browser, reports: dict[str, Path], width: int) -> None:
+    for report in reports.values():
+        with opened(browser, report, width) as (page, _):
+            assert page.evaluate(_SPILLING) == []
+
+
 def test_items_are_narrowed_down_and_print_shows_all(browser: Browser, reports: dict[str, Path]) -> None:
     with opened(browser, reports["ar"], DESKTOP) as (page, complaints):
         items, options = page.locator(".item:visible"), page.locator(".option:visible")
