@@ -12,7 +12,20 @@ from typing import NoReturn
 
 import typer
 
-from flows.cli import build, doctor, explain, language, ledger, plan, report, seeds, show, splits, why
+from flows.cli import (
+    build,
+    calibrate,
+    doctor,
+    explain,
+    language,
+    ledger,
+    plan,
+    report,
+    seeds,
+    show,
+    splits,
+    why,
+)
 from flows.cli.help import Step, Tour, examples
 from pipeline.errors import AdageError, CallLimitReached, Interrupted
 from pipeline.visible import visible
@@ -37,6 +50,7 @@ To complete commands with the Tab key:     adage --install-completion""",
 app.add_typer(language.app, name="language", rich_help_panel=Step.LANGUAGE)
 app.add_typer(seeds.app, name="seeds", rich_help_panel=Step.LANGUAGE)
 app.command(epilog=doctor.EXAMPLES, rich_help_panel=Step.BEFORE)(doctor.doctor)
+app.command(epilog=calibrate.EXAMPLES, rich_help_panel=Step.BEFORE)(calibrate.calibrate)
 app.add_typer(plan.app, name="plan", rich_help_panel=Step.BEFORE)
 app.add_typer(explain.app, name="explain", rich_help_panel=Step.BEFORE)
 app.add_typer(build.app, name="build", rich_help_panel=Step.BUILD)
