@@ -28,7 +28,7 @@ from pipeline.language.language import load_language
 from pipeline.llm.chat import LedgerChat
 from pipeline.llm.ledger import Ledger, locate
 from pipeline.llm.limits import CallLimits, Progress
-from pipeline.profile import Profile, load_profile
+from pipeline.profile import Profile, load_profile, stage_of
 from pipeline.prompts import load_prompt
 from pipeline.seeds.table import read_seeds, read_splits
 from pipeline.store.root import Root, find_root, shipped_root
@@ -118,6 +118,10 @@ class Assembly:
         counts = [chat.counts for chat in self.chats.values()]
         return {"made": sum(c.made for c in counts), "reused": sum(c.reused for c in counts)}
 
+    def seen(self, stage: str) -> dict[str, Any]:
+        """What the replies of a stage's models showed of them, by role."""
+        return {role: dict(chat.seen) for role, chat in self.chats.items() if stage_of(role) == stage}
+
     def details(self) -> dict[str, Any]:
         """What the run manifest says besides stages and counts."""
         acquired = self.runner.done["acquire"].facts
@@ -141,7 +145,10 @@ class Assembly:
                 "name": self.runner.materials.embedder.name,
                 "identity": self.runner.materials.embedder.identity,
             },
-            "models": {role: dict(chat.facts) for role, chat in self.chats.items()},
+            "models": {
+                role: {**chat.facts, **self.runner.done[stage_of(role)].facts.get("models", {}).get(role, {})}
+                for role, chat in self.chats.items()
+            },
             "stage_parts": {name: dict(parts) for name, parts in self.runner.made_of.items()},
         }
 
@@ -251,6 +258,7 @@ def assemble(request: BuildRequest, screen: Screen, scratch: Path | None = None)
                 chat=assembly.chat,
                 judges=assembly.judges,
                 calls=assembly.calls,
+                seen=assembly.seen,
                 base=base,
                 recluster=request.recluster,
             ),

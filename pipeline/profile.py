@@ -103,6 +103,11 @@ class Roles(Params):
     judges: list[JudgeSeat] = Field(min_length=1)
 
 
+def stage_of(role: str) -> str:
+    """The CAPR stage that asks a role's model: every judge's is `judge`."""
+    return role.partition(" ")[0]
+
+
 class CaprParams(Params):
     """Settings of each CAPR stage, named after the stage."""
 

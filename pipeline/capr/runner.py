@@ -39,7 +39,7 @@ class Materials:
 
     ``chat`` gives the model of a stage, ``judges`` the jury; both are called only for stages that need them.
     ``base`` is the base dataset that grows, or that is clustered anew (``recluster``); ``calls`` counts
-    model calls so far.
+    model calls so far, ``seen`` says by role what a stage's replies showed of its models.
     """
 
     profile: Profile
@@ -51,6 +51,7 @@ class Materials:
     chat: Callable[[str], Chat]
     judges: Callable[[], Sequence[Judge]]
     calls: Callable[[], Mapping[str, int]]
+    seen: Callable[[str], Mapping[str, Any]]
     base: Base | None = None
     recluster: bool = False
 
@@ -96,7 +97,7 @@ class Runner:
                 self.folder,
                 stage,
                 parts,
-                lambda: self._call(stage, self.materials, self._tables(stage)),
+                lambda: self._build(stage),
                 self.materials.calls,
             )
             self.done[stage], self.made_of[stage] = ref, parts
@@ -121,6 +122,11 @@ class Runner:
             "code": LOADED_CODE[stage],
             "libraries": {name: version(name) for name in graph.LIBRARIES[stage]},
         }
+
+    def _build(self, stage: str) -> StageResult:
+        result = self._call(stage, self.materials, self._tables(stage))
+        seen = self.materials.seen(stage)
+        return replace(result, facts={**result.facts, "models": seen}) if seen else result
 
     def rehearse(
         self, stage: str, wrap: Callable[[str, Chat], Chat], stand_ins: Mapping[str, pa.Table] | None = None

@@ -32,7 +32,7 @@ _BETWEEN_REPORTS = 0.2
 class Counts:
     """What a chat has done so far: calls made and replies reused, tokens of calls made, answers by status.
 
-    ``with_thinking`` and ``without_logprobs`` count replies, made or reused.
+    ``with_thinking``, ``without_logprobs`` and ``servers`` count replies, made or reused.
     """
 
     made: int = 0
@@ -42,6 +42,7 @@ class Counts:
     with_thinking: int = 0
     without_logprobs: int = 0
     answers: Counter[str] = field(default_factory=Counter)
+    servers: Counter[str] = field(default_factory=Counter)
 
 
 @dataclass(frozen=True)
@@ -93,27 +94,43 @@ class LedgerChat:
 
     @property
     def facts(self) -> Mapping[str, Any]:
-        """For the manifest: model, options, and what was really seen of thinking and log-probabilities."""
-        options = self._options
+        """For the run manifest: model, options, and what this run asked of it."""
         counts = self.counts
-        seen: dict[str, Any] = {"think_asked": options.think, "replies_with_thinking": counts.with_thinking}
-        if options.logprobs:
-            seen["logprobs"] = (
-                f"unsupported by this server ({counts.without_logprobs} replies without)"
-                if counts.without_logprobs
-                else "given"
-            )
         return {
             "name": self._model.name,
             "model": self._model.model,
             "identity": self._model.identity,
             **self._model.facts,
-            "options": options.model_dump(mode="json", exclude_none=True),
-            **seen,
+            "options": self._options.model_dump(mode="json", exclude_none=True),
             "calls": {"made": counts.made, "reused": counts.reused},
             "tokens": {"prompt": counts.prompt_tokens, "completion": counts.completion_tokens},
-            "answers": dict(counts.answers),
         }
+
+    @property
+    def seen(self) -> Mapping[str, Any]:
+        """For a stage's manifest: what its replies, made or reused, showed of the servers and their models.
+
+        A model may think although it was told not to, so the setting that was effective is one of these.
+        """
+        counts = self.counts
+        replies = counts.made + counts.reused
+        seen: dict[str, Any] = {
+            "replies": replies,
+            "answers": dict(counts.answers),
+            "servers": dict(counts.servers),
+            "thinking": {
+                "asked": self._options.think,
+                "effective": (counts.with_thinking > 0) if replies else None,
+                "replies_with": counts.with_thinking,
+            },
+        }
+        if self._options.logprobs:
+            seen["logprobs"] = (
+                f"unsupported by this server ({counts.without_logprobs} replies without)"
+                if counts.without_logprobs
+                else "given"
+            )
+        return seen
 
     def calls_needed(self, asks: Sequence[Ask]) -> int:
         """How many of these asks the ledger cannot answer; makes no call."""
@@ -298,5 +315,6 @@ class _Round:
         if made:
             counts.prompt_tokens += reply.prompt_tokens or 0
             counts.completion_tokens += reply.completion_tokens or 0
+        counts.servers[reply.server] += 1
         counts.with_thinking += bool(reply.thinking or separate_thinking(reply.content)[0])
         counts.without_logprobs += self._options.logprobs and reply.logprobs is None

@@ -128,6 +128,8 @@ def openai_reply(answer: Mapping[str, Any]) -> Reply:
         finish_reason="refusal" if refusal else str(choice.get("finish_reason") or ""),
         prompt_tokens=usage.get("prompt_tokens"),
         completion_tokens=usage.get("completion_tokens"),
+        # The only word such servers give on what runs behind the address: llama.cpp's is its build.
+        server=storable(answer.get("system_fingerprint")),
         logprobs=_logprobs((choice.get("logprobs") or {}).get("content")),
     )
 

@@ -119,7 +119,8 @@ class Transport:
             reply = self._wire.reply(json.loads(raw))
         except (ValueError, LookupError, TypeError, AttributeError) as error:
             return _Problem(Trouble.BROKEN, f"the answer cannot be read: {error!r:.300}")
-        return replace(reply, server=endpoint.server, seconds=round(time.monotonic() - started, 3))
+        server = " ".join(filter(None, (endpoint.server, reply.server)))
+        return replace(reply, server=server, seconds=round(time.monotonic() - started, 3))
 
     async def _post(self, endpoint: Endpoint, body: bytes) -> bytes | _Problem:
         seconds = self._timing.call if endpoint.warm else self._timing.first_call

@@ -219,7 +219,7 @@ def test_endless_blanks_and_thinking_in_tags_are_read(server: ScriptedServer, ma
     chat = make_chat(slots=1)
     assert tokens(chat.ask(token_asks(2))) == ["0", "1"]
     assert len(server.chats) == 2
-    assert chat.facts["replies_with_thinking"] == 1
+    assert chat.seen["thinking"] == {"asked": None, "effective": True, "replies_with": 1}
 
 
 def test_half_a_character_in_a_reply_is_kept_as_a_mark(server: ScriptedServer, make_chat: MakeChat) -> None:
@@ -251,13 +251,13 @@ def test_logprobs_that_a_server_cannot_give_are_said_to_be_unsupported(
     with_them = make_chat(logprobs=True)
     (answer,) = with_them.ask(token_asks(1))
     assert answer.replies[0].logprobs[0] == {"token": '{"t', "logprob": -0.5, "top": []}
-    assert with_them.facts["logprobs"] == "given"
+    assert with_them.seen["logprobs"] == "given"
     server.logprobs = False
     without = make_chat(logprobs=True, run_seed=2)
     (answer,) = without.ask(token_asks(1))
     assert answer.ok
     assert answer.replies[0].logprobs is None
-    assert without.facts["logprobs"].startswith("unsupported by this server")
+    assert without.seen["logprobs"].startswith("unsupported by this server")
 
 
 def test_a_missing_model_says_what_to_type(make_chat: MakeChat, server: ScriptedServer) -> None:

@@ -172,7 +172,7 @@ def test_log_probabilities(chat: Any) -> None:
     first = answer.replies[0].logprobs[0]
     assert first["logprob"] <= 0
     assert len(first["top"]) == 2
-    assert made.facts["logprobs"] == "given"
+    assert made.seen["logprobs"] == "given"
 
 
 def test_an_embedding_model_cannot_chat(real_ollama: RealOllama, tmp_path: Path) -> None:

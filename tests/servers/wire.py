@@ -8,6 +8,8 @@ from typing import Any
 
 from tests.servers.exchange import Asked, Said, count_tokens
 
+FINGERPRINT = "b4242-scripted"
+
 
 @dataclass(frozen=True)
 class Protocol:
@@ -56,7 +58,8 @@ def _openai_answer(body: Mapping[str, Any], said: Said, logprobs: bool) -> dict[
         "prompt_tokens": said.prompt_tokens,
         "completion_tokens": count_tokens(said.content + said.thinking),
     }
-    return {"object": "chat.completion", "model": body["model"], "choices": [choice], "usage": usage}
+    answer = {"object": "chat.completion", "model": body["model"], "choices": [choice], "usage": usage}
+    return {**answer, "system_fingerprint": FINGERPRINT}
 
 
 CHATS: dict[str, Protocol] = {
