@@ -11,12 +11,19 @@ _FIRST_PAUSE = 0.5
 _LONGEST_PAUSE = 30.0
 
 
+def backoff(failures: int) -> float:
+    """Seconds to wait after so many failures before: exponential with full jitter."""
+    # Jitter spreads the load of many clients; it decides no answer, so it needs no seed.
+    return random.uniform(0, min(_LONGEST_PAUSE, _FIRST_PAUSE * 2 ** min(failures, 10)))
+
+
 @dataclass
 class Endpoint:
     """One server: address without a trailing slash, its slots, its version for the ledger.
 
     ``api_key`` goes into a header and nowhere else; it is left out of repr, ledger, logs and manifests.
     A server that is away or busy is set aside, each time longer, and tried again with one call at a time.
+    ``answers`` counts calls it answered in any way.
     """
 
     address: str
@@ -27,6 +34,7 @@ class Endpoint:
     failures: int = 0
     away_until: float = 0.0
     warm: bool = False
+    answers: int = 0
 
     def free(self, now: float) -> bool:
         """True when a call may be sent now."""
@@ -37,15 +45,14 @@ class Endpoint:
     def answered(self) -> None:
         """The server gave an answer, whatever it was."""
         self.warm, self.failures, self.away_until = True, 0, 0.0
+        self.answers += 1
 
     def set_aside(self, now: float, retry_after: float | None) -> None:
         """Leave the server alone for a while: exponential back-off with full jitter, or what it asked for."""
         pause = min(retry_after or 0.0, 10 * _LONGEST_PAUSE)
         # Calls in flight together fail together: that is one failure, not thirty-two.
         if now >= self.away_until:
-            longest = min(_LONGEST_PAUSE, _FIRST_PAUSE * 2 ** min(self.failures, 10))
-            # Jitter spreads the load of many clients; it decides no answer, so it needs no seed.
-            pause = max(pause, random.uniform(0, longest))
+            pause = max(pause, backoff(self.failures))
             self.failures += 1
         self.away_until = max(self.away_until, now + pause)
 

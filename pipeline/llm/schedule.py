@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable, Sequence
 
 from pipeline.errors import PrerequisiteError
-from pipeline.llm.endpoints import Endpoint
+from pipeline.llm.endpoints import Endpoint, backoff
 
 _LOOK_AGAIN = 0.2
 
@@ -69,12 +69,18 @@ class Pool:
         self._lost_in_a_row = 0
 
     def failed(self, endpoint: Endpoint, error: str, *, away: bool, retry_after: float | None = None) -> None:
-        """The call failed; ``away``: the server cannot be reached or is too busy, so patience may help."""
+        """The server failed; ``away``: it cannot be reached or is too busy, so patience may help."""
         now = time.monotonic()
         endpoint.set_aside(now, retry_after)
         self._last_error = f"{endpoint.address}: {error}"
         if away and self._away_since is None:
             self._away_since = now
+
+    async def rest(self, failures: int) -> None:
+        """Wait before a call that failed by itself is tried again; the server goes on with the others."""
+        until = time.monotonic() + backoff(failures)
+        while not self._braked() and (left := until - time.monotonic()) > 0:
+            await asyncio.sleep(min(left, _LOOK_AGAIN))
 
     def lost(self, why: str) -> None:
         """An ask was given up; after many in a row the servers are taken to be broken for good."""

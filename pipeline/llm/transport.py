@@ -79,6 +79,7 @@ class Transport:
             endpoint = await self._pool.take()
             if endpoint is None:
                 return None
+            answered = endpoint.answers
             try:
                 outcome = await self._send(endpoint, request, body)
             finally:
@@ -97,13 +98,18 @@ class Transport:
             if outcome.kind is Trouble.REJECTED:
                 self._pool.answered(endpoint)
                 return self._lost(Status.SERVER_ERROR, outcome.why)
-            self._pool.failed(endpoint, outcome.why, away=outcome.away, retry_after=outcome.retry_after)
+            # One row on which a server breaks must not stop it for all: others were answered meanwhile.
+            own = not outcome.away and endpoint.answers > answered
+            if not own:
+                self._pool.failed(endpoint, outcome.why, away=outcome.away, retry_after=outcome.retry_after)
             timeouts += outcome.timed_out
             broken += not outcome.away and not outcome.timed_out
             if timeouts >= self._timing.tries_timeout:
                 return self._lost(Status.TIMEOUT, outcome.why)
             if broken >= self._timing.tries_broken:
                 return self._lost(Status.SERVER_ERROR, outcome.why)
+            if own:
+                await self._pool.rest(broken + timeouts - 1)
 
     async def _send(self, endpoint: Endpoint, request: Request, body: bytes) -> Reply | _Problem:
         if not endpoint.warm and self._wire.load:

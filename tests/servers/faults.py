@@ -31,6 +31,7 @@ CHANGES: dict[str, Changes] = {
     "open_think": lambda asked, said: replace(said, content="<think>let me see", finish="length"),
     "language": _other_language,
     "blanks": lambda asked, said: replace(said, content=said.content + "\n" * 2**20),
+    "only_blanks": lambda asked, said: replace(said, content="\n" * 2**20),
     "empty": lambda asked, said: replace(said, content=""),
     "refuse": lambda asked, said: replace(said, content="", finish="content_filter"),
     "silent_cut": lambda asked, said: replace(said, prompt_tokens=3),
@@ -58,6 +59,11 @@ async def _garbage(request: web.Request) -> web.StreamResponse:
     return web.Response(text="<html>proxy</html>")
 
 
+async def _nothing(request: web.Request) -> web.StreamResponse:
+    """All is well, says the server, and no more."""
+    return web.Response()
+
+
 async def _close(request: web.Request) -> web.StreamResponse:
     """Promise a long answer, send its beginning, cut the line."""
     response = web.StreamResponse(headers={"Content-Type": "application/json", "Content-Length": "4000"})
@@ -79,6 +85,7 @@ ENDS: dict[str, Ends] = {
     "error": _error,
     "bad_request": _bad_request,
     "garbage": _garbage,
+    "nothing": _nothing,
     "close": _close,
     "hang": _hang,
 }

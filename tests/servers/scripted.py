@@ -1,8 +1,9 @@
 """A scripted model server: real HTTP on loopback, Ollama's and OpenAI's protocol, faults on demand.
 
 What it replies depends on messages, schema and seed only. In a process of its own:
-``python -m tests.servers.scripted --port N``; such a server is told of faults with ``POST /_script``
-(``{"next": [...], "when": {"text": "fault"}, "busy_seconds": 2}``) and tells its calls with ``GET /_script``.
+``python -m tests.servers.scripted --port N``; such a server is told of faults by ``--script`` or with
+``POST /_script`` (``{"next": [...], "when": {"text": "fault"}, "busy_seconds": 2}``), of what it is to say by
+``--responder module:function``, and tells its calls with ``GET /_script``.
 """
 
 from __future__ import annotations
@@ -10,10 +11,12 @@ from __future__ import annotations
 import argparse
 import asyncio
 import hashlib
+import json
+import pkgutil
 import threading
 import time
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from types import TracebackType
 from typing import Any
@@ -107,6 +110,13 @@ class ScriptedServer:
         """No more faults."""
         self._next.clear()
         self._when.clear()
+
+    def follow(self, script: Mapping[str, Any]) -> None:
+        """Take a script of faults, as ``POST /_script`` brings it."""
+        self.fail_next(*script.get("next", []))
+        self.busy_for(script.get("busy_seconds", 0))
+        for text, fault in script.get("when", {}).items():
+            self.fail_when(text, fault)
 
     def start(self) -> ScriptedServer:
         """Start, or start again on the same port."""
@@ -247,11 +257,7 @@ class ScriptedServer:
         return web.json_response({"object": "list", "data": data, "model": body["model"]})
 
     async def _script(self, request: web.Request) -> web.Response:
-        told = await request.json()
-        self.fail_next(*told.get("next", []))
-        self.busy_for(told.get("busy_seconds", 0))
-        for text, fault in told.get("when", {}).items():
-            self.fail_when(text, fault)
+        self.follow(await request.json())
         return web.json_response({})
 
     async def _told(self, request: web.Request) -> web.Response:
@@ -270,8 +276,14 @@ def main() -> None:
     parser.add_argument("--port", type=int, default=0)
     parser.add_argument("--delay", type=float, default=0.0)
     parser.add_argument("--most-at-once", type=int, default=10_000)
+    parser.add_argument("--script", type=json.loads, default={})
+    parser.add_argument("--responder", type=pkgutil.resolve_name, action="append", default=[])
     given = parser.parse_args()
-    server = ScriptedServer(port=given.port, delay=given.delay, most_at_once=given.most_at_once).start()
+    server = ScriptedServer(
+        port=given.port, delay=given.delay, most_at_once=given.most_at_once, responders=given.responder
+    )
+    server.follow(given.script)
+    server.start()
     print(server.address, flush=True)
     threading.Event().wait()
 
