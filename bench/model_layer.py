@@ -1,11 +1,12 @@
 """What the model layer costs over a bare client loop, and what a killed run repeats.
 
-    python -m bench.model_layer [--runs 5] [--calls 2000] [--out results.jsonl]
+    python -m bench.model_layer [--runs 5] [--calls 2000] [--embedded-calls 60] [--out results.jsonl]
 
 A mock server in its own process answers each chat call after 100 ms. The scenario stage makes 2,000 distinct
 structured calls through the layer, 32 at a time; bare loops with aiohttp, httpx and the ollama client send
 the same requests. All alternate within a run; ratios are taken within a run. One JSON line a run and check.
-"layer" is the call phase, keys, ledger and checks included; "stage" adds the rendering of prompts.
+"layer" is the call phase, keys, ledger and checks included; "stage" adds the rendering of prompts. At the end
+the embedded model's tokens a second through the layer and through a bare loop, on one server.
 """
 
 from __future__ import annotations
@@ -32,6 +33,7 @@ import ollama
 import pyarrow as pa
 from aiohttp import web
 
+from bench.ollama_throughput import measure
 from pipeline.capr.domains import DOMAINS
 from pipeline.capr.scenarios import ScenarioParams, scenarios
 from pipeline.language.language import load_language
@@ -294,6 +296,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
     parser.add_argument("--runs", type=int, default=5)
     parser.add_argument("--calls", type=int, default=2000)
+    parser.add_argument("--embedded-calls", type=int, default=60, help="0: leave the embedded model out")
     parser.add_argument("--out", type=Path)
     parser.add_argument("--serve", action="store_true", help=argparse.SUPPRESS)
     parser.add_argument("--stage", nargs=2, help=argparse.SUPPRESS)
@@ -323,6 +326,9 @@ def main() -> None:
             middle = round(statistics.median(line[ratio] for line in runs), 4) if runs else None
             say({"check": ratio, "median": middle, "goal": goal})
         say(resume(folder, given.calls))
+        if given.embedded_calls:
+            for line in measure("embedded", given.embedded_calls, 4):
+                say(line)
     finally:
         shutil.rmtree(folder)
     if given.out:

@@ -17,6 +17,7 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import aiohttp
 
@@ -95,23 +96,19 @@ def on_embedded(folder: Path, slots: int) -> Iterator[ServedModel]:
 BACKENDS = {"ollama": on_ollama, "embedded": on_embedded}
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
-    parser.add_argument("--backend", choices=sorted(BACKENDS), default="ollama")
-    parser.add_argument("--calls", type=int, default=300)
-    parser.add_argument("--slots", type=int, default=8)
-    given = parser.parse_args()
+def measure(backend: str, calls: int, slots: int) -> Iterator[dict[str, Any]]:
+    """Both ways in alternating blocks; one line a block, and the ratio last."""
     folder = Path(tempfile.mkdtemp(prefix="adage-bench-"))
-    size = given.calls // _BLOCKS
+    size = calls // _BLOCKS
     tokens = {"bare": 0, "layer": 0}
     seconds = {"bare": 0.0, "layer": 0.0}
     try:
-        with BACKENDS[given.backend](folder, given.slots) as model:
-            asyncio.run(bare(model, asks(-given.slots, given.slots), given.slots))  # loads the model
+        with BACKENDS[backend](folder, slots) as model:
+            asyncio.run(bare(model, asks(-slots, slots), slots))  # loads the model
             for block in range(_BLOCKS):
                 questions = asks(block * size, size)
                 turns: dict[str, Callable[[], int]] = {
-                    "bare": lambda questions=questions: asyncio.run(bare(model, questions, given.slots)),  # type: ignore[misc]
+                    "bare": lambda questions=questions: asyncio.run(bare(model, questions, slots)),  # type: ignore[misc]
                     "layer": lambda questions=questions: layer(model, questions, folder / "ledger.sqlite"),  # type: ignore[misc]
                 }
                 for name in list(turns) if block % 2 else reversed(turns):
@@ -119,11 +116,27 @@ def main() -> None:
                     tokens[name] += turns[name]()
                     seconds[name] += time.perf_counter() - started
                 rates = {name: round(tokens[name] / seconds[name], 2) for name in tokens}
-                print(json.dumps({"block": block, "tokens_per_second": rates}), flush=True)
+                yield {"backend": backend, "block": block, "tokens_per_second": rates}
     finally:
         shutil.rmtree(folder, ignore_errors=True)
     ratio = round(tokens["layer"] / seconds["layer"] / (tokens["bare"] / seconds["bare"]), 4)
-    print(json.dumps({"backend": given.backend, "calls": given.calls, "ratio": ratio, "goal": 0.9}))
+    yield {
+        "check": f"{backend}_tokens_per_second",
+        "calls": calls,
+        "slots": slots,
+        "ratio": ratio,
+        "goal": 0.9,
+    }
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
+    parser.add_argument("--backend", choices=sorted(BACKENDS), default="ollama")
+    parser.add_argument("--calls", type=int, default=300)
+    parser.add_argument("--slots", type=int, default=8)
+    given = parser.parse_args()
+    for line in measure(given.backend, given.calls, given.slots):
+        print(json.dumps(line), flush=True)
 
 
 if __name__ == "__main__":

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from importlib.util import find_spec
 
 import numpy as np
 import pytest
@@ -80,8 +81,8 @@ def test_real_vectors_long_texts_and_errors(real_ollama: RealOllama) -> None:
 
 @pytest.mark.ollama
 @pytest.mark.transformers
+@pytest.mark.skipif(find_spec("sentence_transformers") is None, reason="the transformers extra is not here")
 def test_minilm_is_the_same_through_both_backends(real_ollama: RealOllama) -> None:
-    pytest.importorskip("sentence_transformers")
     from pipeline.embed.transformers_backend import SentenceTransformers
     from tests.servers.real_ollama import minilm_folder
 
