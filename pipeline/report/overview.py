@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -20,6 +20,7 @@ class Model:
 
     role: str
     name: str
+    server: str
     identity: str
     temperature: str
     made: int
@@ -42,7 +43,8 @@ def models(manifest: Mapping[str, Any]) -> list[Model]:
     asked = [
         Model(
             role,
-            facts["name"],
+            facts["model"],
+            _listed(facts["server"]),
             _short(facts["identity"]),
             f"{facts['options']['temperature']:g}",
             facts["calls"]["made"],
@@ -51,7 +53,7 @@ def models(manifest: Mapping[str, Any]) -> list[Model]:
         for role, facts in manifest["models"].items()
     ]
     embedder = manifest["embedder"]
-    return [*asked, Model("embedder", embedder["name"], _short(embedder["identity"]), "", 0, 0)]
+    return [*asked, Model("embedder", embedder["name"], "", _short(embedder["identity"]), "", 0, 0)]
 
 
 def clusters(tables: Mapping[str, pa.Table]) -> list[ClusterRow]:
@@ -71,3 +73,8 @@ def clusters(tables: Mapping[str, pa.Table]) -> list[ClusterRow]:
 def _short(identity: str) -> str:
     """An identity with the first letters of each digest in it: enough to tell two apart by eye."""
     return _DIGEST.sub(lambda found: found[0][:_SHORT], identity)
+
+
+def _listed(servers: str | Sequence[str]) -> str:
+    """One server, or each of several that serve the model."""
+    return servers if isinstance(servers, str) else ", ".join(servers)

@@ -135,7 +135,8 @@ def test_rows_say_why_and_how_they_were_made() -> None:
 def test_a_digest_is_cut_and_a_revision_is_not() -> None:
     def model(identity: str) -> dict[str, Any]:
         return {
-            "name": "m",
+            "model": "m",
+            "server": ["ollama 0.17.4", "ollama 0.18.0"],
             "identity": identity,
             "options": {"temperature": 1.0},
             "calls": {"made": 1, "reused": 0},
@@ -151,4 +152,5 @@ def test_a_digest_is_cut_and_a_revision_is_not() -> None:
         }
     )
     assert [m.identity for m in found] == ["ollama:0123456789ab", "gpt-oss-120b@2", "sha256:ffffffffffff"]
+    assert [m.server for m in found] == ["ollama 0.17.4, ollama 0.18.0"] * 2 + [""]
     assert [m.temperature for m in found] == ["1", "1", ""]
