@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import signal
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
@@ -11,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from flows.backends import Backends
+from flows.interrupt import stop_on_interrupt
 from flows.runs import Summary, finish_run
 from flows.screen import Screen, duration
 from pipeline.capr.base import Base
@@ -164,13 +164,8 @@ class Assembly:
             self.profile.run_seed,
             self.profile.capr.distractors,
         )
-        judges = len(self.profile.roles.judges)
-        return (
-            f"base {materials.base.version} clustered anew (k = {done['cluster'].facts['k']}): of "
-            f"{change.items} items {change.kept} keep their options, {change.changed} get others, "
-            f"{change.gone} go. At least {judges * change.changed} judge calls, and "
-            f"{done['cluster'].facts['k']} for cluster names, besides those for new proverbs"
-        )
+        k: int = done["cluster"].facts["k"]
+        return f"base {materials.base.version} {change.said(k, judges=len(self.profile.roles.judges))}"
 
     def finish(self) -> Summary:
         """Write what the run leaves, after its last stage."""
@@ -231,7 +226,7 @@ def assemble(request: BuildRequest, screen: Screen, scratch: Path | None = None)
         ledger = Ledger(_ledger_place(settings, place, scratch))
         stack.callback(ledger.close)
         backends = stack.enter_context(Backends())
-        stop = stack.enter_context(_stop_on_interrupt(screen))
+        stop = stack.enter_context(stop_on_interrupt(screen))
         embedder = backends.embedder(settings.embedder)
         assembly = Assembly(
             lang,
@@ -304,24 +299,3 @@ def _check_models(assembly: Assembly) -> None:
     blank = [name for name, identity in identities.items() if not identity]
     if blank:
         raise PrerequisiteError(f"{', '.join(blank)}: the server gives no digest; give the model a revision")
-
-
-@contextmanager
-def _stop_on_interrupt(screen: Screen) -> Iterator[threading.Event]:
-    """Ctrl-C asks the models to finish what is under way; a second one ends the process at once."""
-    stop = threading.Event()
-    if threading.current_thread() is not threading.main_thread():
-        yield stop
-        return
-    before = signal.getsignal(signal.SIGINT)
-
-    def interrupt(number: int, frame: Any) -> None:
-        signal.signal(signal.SIGINT, signal.SIG_DFL)
-        stop.set()
-        screen.say("stopping: waiting for replies that are under way (Ctrl-C again to end at once)")
-
-    signal.signal(signal.SIGINT, interrupt)
-    try:
-        yield stop
-    finally:
-        signal.signal(signal.SIGINT, before)

@@ -24,6 +24,14 @@ class Change:
         """Items of the base."""
         return self.kept + self.changed + self.gone
 
+    def said(self, k: int, *, judges: int) -> str:
+        """The change in words, with the calls it takes: ``k`` new clusters, a jury of ``judges``."""
+        return (
+            f"clustered anew (k = {k}): of {self.items} items {self.kept} keep their options, {self.changed} "
+            f"get others, {self.gone} go. At least {judges * self.changed} judge calls, and {k} for cluster "
+            "names, besides those for new proverbs"
+        )
+
 
 def what_changes(
     base: Base,
