@@ -37,7 +37,7 @@ def why(
     """Tell one item's whole life: seed, label, cluster, scenario, numbers, options, judges, flags, split.
 
     Raw replies come from the call ledger, all attempts. What the last run does not know is looked for among
-    the artifacts of older builds.
+    the artifacts of builds that were stopped or replaced.
     """
     from flows.cli.life import life_lines
     from pipeline.capr.why import life
@@ -59,7 +59,7 @@ def why(
 def _views(place: Root, lang: str, profile: str | None) -> Iterator[View]:
     """The run asked for, then whatever else was built."""
     from flows.runs import find_run
-    from pipeline.capr.views import older_views, view_of_run
+    from pipeline.capr.views import other_views, view_of_run
 
     folder = place.stages("capr", lang)
     run = find_run(folder.parent / "runs", profile)
@@ -67,7 +67,7 @@ def _views(place: Root, lang: str, profile: str | None) -> Iterator[View]:
         keys = {stage["name"]: stage["key"] for stage in run.manifest["stages"]}
         source = f"the run of profile {run.manifest['profile']} finished {run.manifest['finished']}"
         yield view_of_run(folder, keys, source)
-    yield from older_views(folder)
+    yield from other_views(folder)
 
 
 def _replies(place: Root, lang: str, profile: str | None, row_ids: Sequence[str]) -> list[StoredReply]:

@@ -24,16 +24,16 @@ def view_of_run(folder: Path, keys: Mapping[str, str], source: str) -> View:
     return View(source, {stage: artifact for stage, artifact in opened.items() if artifact})
 
 
-def older_views(folder: Path) -> Iterator[View]:
+def other_views(folder: Path) -> Iterator[View]:
     """Every build that can be told from the artifacts, those that came furthest first, then the newest.
 
-    A build that was replaced by another has no manifest any more, but each artifact's key names the digests
-    of the tables it was made from.
+    A build that was stopped, or replaced by another, has no run manifest, but each artifact's key names the
+    digests of the tables it was made from.
     """
     known = {stage: artifacts(folder, stage) for stage in graph.STAGES}
     for stage in reversed(graph.STAGES):
         for artifact in known[stage]:
-            source = f"an older build, by {stage}/{artifact.ref.key}"
+            source = f"another build, by {stage}/{artifact.ref.key}"
             yield View(source, _ancestors(artifact, known))
 
 

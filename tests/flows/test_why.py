@@ -146,7 +146,7 @@ def test_an_item_of_a_build_that_was_replaced_is_found_in_the_stages(built: Path
     build(root)
     assert before["id"] not in {item["item_id"] for item in _items(root)}
     after = _tell(root, before["id"])
-    assert after["source"].startswith("an older build, by curate/")
+    assert after["source"].startswith("another build, by curate/")
     assert after["steps"]["curate"] == before["steps"]["curate"]
     used = [[r for r in life["steps"]["scenarios"]["replies"] if r["used"]] for life in (before, after)]
     assert used[0] == used[1] != []
