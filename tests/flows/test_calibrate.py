@@ -4,11 +4,9 @@ from __future__ import annotations
 
 import json
 import shutil
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-import pytest
 import yaml
 from rich.cells import cell_len
 from typer.testing import CliRunner
@@ -17,19 +15,6 @@ from flows.cli.help import WIDTH
 from flows.cli.main import app
 from tests.flows.small import build, make_root
 from tests.servers.scripted import ScriptedServer
-
-
-@pytest.fixture(scope="module")
-def server() -> Iterator[ScriptedServer]:
-    with ScriptedServer() as running:
-        yield running
-
-
-@pytest.fixture(scope="module")
-def built(server: ScriptedServer, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    root = make_root(tmp_path_factory.mktemp("root"), server.address)
-    build(root)
-    return root
 
 
 def _type(root: Path, *words: str) -> str:

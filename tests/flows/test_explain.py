@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import json
 import shutil
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -19,24 +18,6 @@ from flows.cli.main import app
 from pipeline.capr.graph import STAGES
 from tests.flows.small import build, make_root
 from tests.servers.scripted import ScriptedServer
-
-
-@pytest.fixture(scope="module")
-def server() -> Iterator[ScriptedServer]:
-    with ScriptedServer() as running:
-        yield running
-
-
-@pytest.fixture(scope="module")
-def built(server: ScriptedServer, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    root = make_root(tmp_path_factory.mktemp("root"), server.address)
-    build(root)
-    return root
-
-
-@pytest.fixture
-def copy(built: Path, tmp_path: Path) -> Path:
-    return shutil.copytree(built, tmp_path / "root")
 
 
 def _type(root: Path, *words: str) -> str:

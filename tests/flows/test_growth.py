@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import re
 import shutil
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -25,12 +24,6 @@ OLD, NEW = 24, 6
 DOMAINS = 2
 JUDGES = 3
 SHORT = {"script_grammar": True, "least_characters": 90, "most_characters": 160}
-
-
-@pytest.fixture(scope="module")
-def server() -> Iterator[ScriptedServer]:
-    with ScriptedServer() as running:
-        yield running
 
 
 def _seeds(root: Path) -> list[dict[str, str]]:

@@ -6,7 +6,6 @@ import io
 import json
 import shutil
 import sqlite3
-from collections.abc import Iterator
 from contextlib import closing
 from pathlib import Path
 
@@ -19,19 +18,6 @@ from tests.servers.scripted import ScriptedServer, digest_of
 __all__ = ["adage_"]  # a fixture
 
 MODEL = f"ollama:{digest_of('scripted')}"
-
-
-@pytest.fixture(scope="module")
-def server() -> Iterator[ScriptedServer]:
-    with ScriptedServer() as running:
-        yield running
-
-
-@pytest.fixture(scope="module")
-def built(server: ScriptedServer, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    root = make_root(tmp_path_factory.mktemp("root"), server.address)
-    build(root)
-    return root
 
 
 @pytest.fixture

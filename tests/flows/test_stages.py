@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import json
-import shutil
 from collections import Counter
-from collections.abc import Iterator
 from pathlib import Path
 
 import pyarrow.parquet as pq
@@ -17,24 +15,6 @@ from pipeline.capr.graph import STAGES
 from pipeline.store.stages import StageRef
 from tests.flows.small import build, make_root
 from tests.servers.scripted import ScriptedServer
-
-
-@pytest.fixture(scope="module")
-def server() -> Iterator[ScriptedServer]:
-    with ScriptedServer() as running:
-        yield running
-
-
-@pytest.fixture(scope="module")
-def built(server: ScriptedServer, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    root = make_root(tmp_path_factory.mktemp("root"), server.address)
-    build(root)
-    return root
-
-
-@pytest.fixture
-def copy(built: Path, tmp_path: Path) -> Path:
-    return shutil.copytree(built, tmp_path / "root")
 
 
 def _missed(stages: dict[str, StageRef]) -> list[str]:

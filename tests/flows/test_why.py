@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import shutil
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -22,12 +21,6 @@ from pipeline.llm.ledger_tools import StoredReply
 from pipeline.store.tables import read_table
 from tests.flows.small import build, make_root
 from tests.servers.scripted import ScriptedServer
-
-
-@pytest.fixture(scope="module")
-def server() -> Iterator[ScriptedServer]:
-    with ScriptedServer() as running:
-        yield running
 
 
 @pytest.fixture(scope="module")
