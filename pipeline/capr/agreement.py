@@ -25,8 +25,10 @@ def agreement(judgements: Sequence[Mapping[str, Any]]) -> dict[str, dict[str, An
     brought to mean 0 and deviation 1, as the paper compares them; distances are squared differences
     (interval). ``raw_agreement`` stands beside them because alpha is low, even 0, where almost all ratings
     are equal: it is the share of pairs of judges, over all items, that gave the same score. ``pass_rate`` is
-    the share of items that more than half of their valid judges find acceptable. What is undefined is None,
-    with its reason under ``why``. A rating of a judge that could not answer is missing, never a score.
+    the share of items that more than half of the judges find acceptable (the paper's 2 of 3), over items
+    with a valid rating: items on which every judge failed are flagged, and fail no rubric in the paper's
+    table 3. What is undefined is None, with its reason under ``why``. A rating of a judge that could not
+    answer is missing, never a score.
     """
     found = {}
     for rubric in RUBRICS:
@@ -45,7 +47,7 @@ def _of_rubric(ratings: Ratings, acceptable: int) -> dict[str, Any]:
         for item, score in ratings[judge].items():
             by_item.setdefault(item, []).append(score)
     pairs = [one == other for scores in by_item.values() for one, other in combinations(scores, 2)]
-    passed = [sum(s >= acceptable for s in scores) * 2 > len(scores) for scores in by_item.values()]
+    passed = [sum(s >= acceptable for s in scores) * 2 > len(ratings) for scores in by_item.values()]
     why: dict[str, str] = {}
     numbers = {
         "alpha": _alpha(ratings, "alpha", why),

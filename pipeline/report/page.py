@@ -34,7 +34,7 @@ def page(manifest: Mapping[str, Any], tables: Mapping[str, pa.Table]) -> str:
     facts = {stage["name"]: stage["facts"] for stage in manifest["stages"]}
     items = tables["curate"].to_pylist()
     similarities = distributions(facts)
-    scores = rubrics(tables["judge"])
+    scores = rubrics(tables["judge"], facts["judge"]["agreement"])
     style, script = _asset("report.css"), _asset("report.js")
     environment = html_templates(_TEMPLATES)
     environment.filters["role"] = role_in_words

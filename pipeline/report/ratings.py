@@ -13,8 +13,6 @@ from pipeline.capr.flags import AMBIGUOUS_JUDGES, LEAST_MEAN, MOST_SPREAD
 from pipeline.capr.rubrics import RUBRICS
 
 SCORES = (1, 2, 3, 4, 5)
-ACCEPTABLE = {"faithfulness": 4, "naturalness": 4, "distractors": 3}
-"""The least score that counts as acceptable (ADAGE paper, table 3)."""
 
 
 @dataclass(frozen=True)
@@ -39,12 +37,11 @@ class Scores:
 
 @dataclass(frozen=True)
 class Rubric:
-    """One rubric: its judges' scores, and the share of items that most judges found acceptable."""
+    """One rubric: its judges' scores, and how far they agree (see ``pipeline.capr.agreement``)."""
 
     name: str
-    least: int
     judges: list[Scores]
-    passed: float | None
+    agreement: Mapping[str, Any]
 
 
 @dataclass(frozen=True)
@@ -57,11 +54,11 @@ class Flag:
     part_of: bool = False
 
 
-def rubrics(judgements: pa.Table) -> list[Rubric]:
-    """Scores by rubric, judges in the order they sat."""
+def rubrics(judgements: pa.Table, agreement: Mapping[str, Mapping[str, Any]]) -> list[Rubric]:
+    """Scores by rubric, judges in the order they sat; ``agreement`` is that of the judge stage's facts."""
     rows = judgements.to_pylist()
     judges = list(dict.fromkeys(row["judge"] for row in rows))
-    return [_rubric(name, judges, rows) for name in RUBRICS]
+    return [Rubric(name, _scores(name, judges, rows), agreement[name]) for name in RUBRICS]
 
 
 def flags(items: Sequence[Mapping[str, Any]]) -> list[Flag]:
@@ -90,21 +87,12 @@ _REASONS = {
 }
 
 
-def _rubric(name: str, judges: Sequence[str], rows: Sequence[Mapping[str, Any]]) -> Rubric:
+def _scores(name: str, judges: Sequence[str], rows: Sequence[Mapping[str, Any]]) -> list[Scores]:
     scores: dict[str, Counter[int]] = {judge: Counter() for judge in judges}
     invalid: Counter[str] = Counter()
-    acceptable: Counter[str] = Counter()
     for row in rows:
-        if row["status"] != "ok":
+        if row["status"] == "ok":
+            scores[row["judge"]][row[name]] += 1
+        else:
             invalid[row["judge"]] += 1
-            continue
-        scores[row["judge"]][row[name]] += 1
-        acceptable[row["item_id"]] += row[name] >= ACCEPTABLE[name]
-    items = {row["item_id"] for row in rows}
-    passed = sum(acceptable[item] * 2 > len(judges) for item in items)
-    return Rubric(
-        name,
-        ACCEPTABLE[name],
-        [Scores(judge, [scores[judge][s] for s in SCORES], invalid[judge]) for judge in judges],
-        passed / len(items) if items else None,
-    )
+    return [Scores(judge, [scores[judge][s] for s in SCORES], invalid[judge]) for judge in judges]

@@ -91,12 +91,13 @@ def test_a_judge_that_always_says_the_same_has_no_standard_score() -> None:
     assert found["why"] == {"alpha_standardised without judge-2": "all its 3 ratings are equal"}
 
 
-def test_pass_rate_is_the_papers_majority() -> None:
-    # Acceptable from 4: two of three pass item 0, one of three item 1, one of two item 2 is no majority.
-    table: Scores = [[4, 4, 5], [4, 3, 3], [1, 3, None]]
+def test_pass_rate_is_the_papers_two_of_three() -> None:
+    # Acceptable from 4: two of three pass item 0, one of three item 1; on item 2 one judge failed and one of
+    # the others passes; on item 3 both that answered pass; item 4 has no valid rating and is not counted.
+    table: Scores = [[4, 4, 5, 5, None], [4, 3, 3, 4, None], [1, 3, None, None, None]]
     assert ACCEPTABLE == {"faithfulness": 4, "naturalness": 4, "distractors": 3}
     found = agreement(_rows(table))
-    assert found["faithfulness"]["pass_rate"] == pytest.approx(1 / 3, abs=1e-6)
+    assert (found["faithfulness"]["pass_rate"], found["faithfulness"]["items"]) == (0.5, 4)
     assert found["distractors"]["pass_rate"] == 1.0
 
 

@@ -7,6 +7,7 @@ from typing import Any
 import pyarrow as pa
 import pytest
 
+from pipeline.capr.agreement import agreement
 from pipeline.report.overview import models
 from pipeline.report.ratings import Flag, flags, rubrics
 from pipeline.report.rows import Reason, stage_rows
@@ -29,7 +30,7 @@ def test_scores_are_counted_and_invalid_ones_apart() -> None:
         _judged("i2", "b"),
         _judged("i2", "c", 3, 4, 1),
     ]
-    faith, natural, options = rubrics(pa.Table.from_pylist(rows, schema=SCHEMAS["judge"]))
+    faith, natural, options = rubrics(pa.Table.from_pylist(rows, schema=SCHEMAS["judge"]), agreement(rows))
     assert [scores.judge for scores in faith.judges] == ["a", "b", "c"]
     assert faith.judges[0].counts == [0, 0, 0, 2, 0]
     assert faith.judges[0].mean == 4.0
@@ -40,13 +41,13 @@ def test_scores_are_counted_and_invalid_ones_apart() -> None:
     )
     # Two of three judges must find an item acceptable: i1 does on all rubrics, i2 on none (an invalid
     # answer accepts nothing).
-    assert [rubric.passed for rubric in (faith, natural, options)] == [0.5, 0.5, 0.5]
-    assert options.least == 3
+    assert [rubric.agreement["pass_rate"] for rubric in (faith, natural, options)] == [0.5, 0.5, 0.5]
+    assert options.agreement["acceptable_from"] == 3
 
 
 def test_without_judgements_there_are_no_scores() -> None:
-    found = rubrics(SCHEMAS["judge"].empty_table())
-    assert [(rubric.judges, rubric.passed) for rubric in found] == [([], None)] * 3
+    found = rubrics(SCHEMAS["judge"].empty_table(), agreement([]))
+    assert [(rubric.judges, rubric.agreement["pass_rate"]) for rubric in found] == [([], None)] * 3
 
 
 def test_flags_and_their_reasons() -> None:
