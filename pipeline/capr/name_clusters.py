@@ -16,9 +16,11 @@ from pipeline.store.result import Rejection, StageResult
 
 
 class NameClustersParams(Params):
-    """``most_labels`` bounds the labels shown to the model, the commonest first, so that a prompt fits."""
+    """``most_labels`` bounds the labels shown to the model, the commonest first, so that a prompt fits;
+    ``reject_copies`` refuses the prompt's own example as a name, as for labels."""
 
     most_labels: int = Field(default=30, ge=1)
+    reject_copies: bool = False
 
 
 def name_clusters(
@@ -40,7 +42,7 @@ def name_clusters(
         ]
         for cluster, counts in sorted(members.items())
     }
-    copied = {example.casefold() for example in prompt.front.examples}
+    copied = {example.casefold() for example in prompt.front.examples} if params.reject_copies else set()
 
     def objection(value: Any) -> str | None:
         name = value["name"].strip()

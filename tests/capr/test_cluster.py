@@ -9,9 +9,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from pipeline.capr.base import Base, FrozenCaps, FrozenProverb
 from pipeline.capr.cluster import ClusterParams, cluster
 from pipeline.errors import StageError
 from pipeline.store.result import StageResult
+from pipeline.store.tables import kept_table
 from tests.capr.kit import TableEmbedder, labels, reasons, shuffled
 
 PARAMS = ClusterParams()
@@ -93,6 +95,30 @@ def test_too_much_memory_is_refused_before_anything_is_embedded() -> None:
     with pytest.raises(StageError, match=r"needs about .* GiB, the limit is 0\.0"):
         cluster(labels(*SPREAD), embedder, ClusterParams(memory_gib=1e-9), None)
     assert embedder.embedded == []
+
+
+def test_new_labels_join_a_base_under_the_same_rules() -> None:
+    frozen = {
+        f"old{i}": FrozenProverb("train", label, label, number)
+        for i, (label, number) in enumerate([("calm", 3), ("ease", 3), ("speed", 7), ("hurry", 7)])
+    }
+    items = kept_table("curate", [])
+    base = Base("1.0.0", "d", "en", "table", FrozenCaps(0.85, None, 0.85), frozen, {}, items)
+    embedder = TableEmbedder({**SPREAD, "blank": [0, 0]})
+    result = cluster(labels("the calms", "rush", "blank", "rest", "rests"), embedder, PARAMS, base)
+    new = {r["proverb_id"]: (r["label_key"], r["cluster_id"]) for r in result.rows}
+    assert {i: place for i, place in new.items() if i not in frozen} == {
+        "p0": ("calm", 3),
+        "p1": ("rush", 7),
+        "p3": ("rest", 3),
+        "p4": ("rest", 3),
+    }
+    assert result.facts["doubled_labels"] == [
+        {"label": "rests", "same_as": "rest"},
+        {"label": "the calms", "same_as": "calm"},
+    ]
+    assert reasons(result) == {"p2": "no_embedding"}
+    assert result.expected == 9 == len(result.rows) + 1
 
 
 @settings(deadline=None, max_examples=40)

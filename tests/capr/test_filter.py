@@ -95,6 +95,16 @@ def test_other_scripts_and_languages(text: str, reason: str) -> None:
     assert reasons(_one(text)) == {"p0.family": reason}
 
 
+@pytest.mark.parametrize(("latin", "rejected"), [(70, False), (69, True)])
+def test_seventy_percent_of_the_letters_in_the_script_are_enough(latin: int, rejected: bool) -> None:
+    # Ten words of ten letters: so many of the hundred are Latin, the others Ethiopic.
+    letters = "abcdefghij" * 10
+    text = letters[:latin] + "ሀ" * (100 - latin)
+    words = " ".join(text[i : i + 10] for i in range(0, 100, 10))
+    reason = reasons(_one(words)).get("p0.family")
+    assert (reason == "wrong_script") is rejected
+
+
 def test_the_first_check_that_fails_names_the_rejection_and_all_numbers_stand() -> None:
     text = "copper kettle whistle candle"
     [rejection] = _one(text, TableEmbedder({PROVERB: [1, 0], text: [1, 0]})).rejected
@@ -217,7 +227,7 @@ def _random_table(counts: list[int], seed: int) -> tuple[pa.Table, pa.Table, Tab
     return scenarios(**texts), seeds, TableEmbedder(vectors)
 
 
-@settings(deadline=None, max_examples=25)
+@settings(deadline=None, max_examples=12)
 @given(counts=st.lists(st.integers(1, 6), min_size=1, max_size=6), seed=st.integers(0, 50))
 def test_rows_are_conserved_and_their_order_decides_nothing(counts: list[int], seed: int) -> None:
     table, seeds, embedder = _random_table(counts, seed)
