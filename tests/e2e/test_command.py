@@ -4,19 +4,22 @@ from __future__ import annotations
 
 import json
 import os
+import random
+import re
+import shlex
 import signal
 import sqlite3
 import subprocess
-import sys
-import time
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import psutil
 import pytest
 
-from tests.flows.small import make_root
+from tests.e2e.running import build_words, replies, scenario_calls, start, start_build, wait_until
+from tests.flows.kills import SLOTS, final_bytes, repeated
+from tests.flows.small import build, make_root
 from tests.servers.scripted import ScriptedServer
 
 
@@ -26,25 +29,9 @@ def server() -> Iterator[ScriptedServer]:
         yield running
 
 
-def _adage(*words: str, home: Path) -> subprocess.Popen[str]:
-    environment = {**os.environ, "PREFECT_HOME": str(home / "prefect"), "XDG_CACHE_HOME": str(home / "cache")}
-    return subprocess.Popen(
-        [sys.executable, "-m", "flows.cli.main", *words],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        env=environment,
-        start_new_session=True,
-    )
-
-
-def _build(root: Path, home: Path) -> subprocess.Popen[str]:
-    return _adage("build", "capr", "--lang", "en", "--profile", "test", "--root", str(root), home=home)
-
-
 def test_build_twice_and_show(server: ScriptedServer, tmp_path: Path) -> None:
     root = make_root(tmp_path / "root", server.address)
-    first = _build(root, tmp_path)
+    first = start_build(root, tmp_path)
     _, said = first.communicate(timeout=240)
     assert first.returncode == 0, said
     assert "TEST: scripted replies." in said
@@ -52,14 +39,14 @@ def test_build_twice_and_show(server: ScriptedServer, tmp_path: Path) -> None:
     assert "Traceback" not in said
     assert "database is locked" not in said
     made = len(server.chats)
-    second = _build(root, tmp_path)
+    second = start_build(root, tmp_path)
     _, said = second.communicate(timeout=240)
     assert second.returncode == 0, said
     assert "model calls: 0 made, 0 reused" in said
     assert len(server.chats) == made
     names = _task_states(tmp_path / "prefect")
     assert names == {"Completed": 9, "Cached": 9}
-    shown = _adage("show", "capr", "--lang", "en", "--json", "--root", str(root), home=tmp_path)
+    shown = start("show", "capr", "--lang", "en", "--json", "--root", str(root), home=tmp_path)
     out, _ = shown.communicate(timeout=60)
     summary = json.loads(out)
     assert set(summary) == {"profile", "stages", "items", "splits", "flagged", "calls"}
@@ -71,56 +58,116 @@ def test_build_twice_and_show(server: ScriptedServer, tmp_path: Path) -> None:
 def test_a_killed_run_repeats_no_completed_call(tmp_path: Path) -> None:
     with ScriptedServer(delay=0.15) as server:
         root = make_root(tmp_path / "root", server.address)
-        run = _build(root, tmp_path)
-        deadline = time.monotonic() + 120
-        while _scenario_calls(server) < 12 and time.monotonic() < deadline:
-            time.sleep(0.02)
-        [prefect] = [
-            child for child in psutil.Process(run.pid).children() if "flows.server" in child.cmdline()
-        ]
-        run.kill()
-        # Its temporary Prefect server, which holds the same pipes, ends by itself.
-        run.communicate(timeout=60)
-        assert psutil.wait_procs([prefect], timeout=60)[1] == []
-        asked = _scenario_calls(server)
-        assert asked >= 12
-        completed = _replies(root)
-        again = _build(root, tmp_path)
+        _kill_when(start_build(root, tmp_path), lambda: scenario_calls(server) >= 12)
+        asked, completed = len(server.chats), replies(root)
+        again = start_build(root, tmp_path)
         _, said = again.communicate(timeout=240)
         assert again.returncode == 0, said
         assert "an earlier run" in said
-        bodies = Counter(json.dumps(request.body, sort_keys=True) for request in server.chats)
-        repeated = sum(count - 1 for count in bodies.values())
-        # Only what was under way when the process died may be asked again: four slots.
-        assert repeated <= 4
-        assert len(server.chats) - repeated == _replies(root)
-        assert completed >= asked - 4
+        # Only what was under way when the process died may be asked again.
+        assert repeated(server) <= SLOTS
+        assert len(server.chats) - repeated(server) == replies(root)
+        assert completed >= asked - SLOTS
+        assert _flow_states(tmp_path / "prefect") == {"Crashed": 1, "Completed": 1}
+
+
+@pytest.mark.full
+@pytest.mark.timeout(900)
+def test_killed_twice_a_whole_flow_ends_with_the_same_bytes(tmp_path: Path) -> None:
+    with ScriptedServer(delay=0.05) as server:
+        whole, killed = (make_root(tmp_path / name, server.address) for name in ("whole", "killed"))
+        _, calls, _ = build(whole)
+        server.requests.clear()
+        rng = random.Random(2)
+        for moment in sorted(rng.sample(range(10, calls["made"] - 10), 2)):
+            _kill_when(
+                start_build(killed, tmp_path),
+                lambda moment=moment: len(server.chats) >= moment,  # type: ignore[misc]
+            )
+        last = start_build(killed, tmp_path)
+        _, said = last.communicate(timeout=240)
+        assert last.returncode == 0, said
+        assert final_bytes(killed) == final_bytes(whole)
+        assert repeated(server) <= 2 * SLOTS
+        assert len(server.chats) <= calls["made"] + 2 * SLOTS
+        assert _flow_states(tmp_path / "prefect") == {"Crashed": 2, "Completed": 1}
 
 
 def test_ctrl_c_keeps_what_came_back_and_says_how_to_go_on(tmp_path: Path) -> None:
     with ScriptedServer(delay=0.15) as server:
         root = make_root(tmp_path / "root", server.address)
-        run = _build(root, tmp_path)
-        deadline = time.monotonic() + 120
-        while _scenario_calls(server) < 8 and time.monotonic() < deadline:
-            time.sleep(0.02)
+        run = start_build(root, tmp_path)
+        wait_until(lambda: scenario_calls(server) >= 8)
         # As a terminal does: to the whole group.
         os.killpg(run.pid, signal.SIGINT)
         _, said = run.communicate(timeout=120)
         assert run.returncode == 130, said
-        assert "left" in said
-        assert "run the same command again" in said
         assert "Traceback" not in said
-        assert _replies(root) == len(server.chats)
+        assert replies(root) == len(server.chats)
+        last = said.strip().splitlines()[-1]
+        assert re.match(
+            r"adage: stopped by the user: m: \d+ of 36 answered, \d+ left\. All replies that", last
+        )
+        assert last.endswith(
+            f"run the same command again to go on from here: adage {shlex.join(build_words(root))}"
+        )
+        again = start_build(root, tmp_path)
+        _, said = again.communicate(timeout=240)
+        assert again.returncode == 0, said
+        assert repeated(server) == 0
 
 
-def _scenario_calls(server: ScriptedServer) -> int:
-    return sum("short scenarios" in request.body["messages"][0]["content"] for request in server.chats)
+def test_a_limit_of_calls_stops_and_no_api_key_is_left_anywhere(tmp_path: Path) -> None:
+    key = "sk-2f9c-nobody-may-read-this"
+    with ScriptedServer(keys=[key]) as server:
+        root = make_root(tmp_path / "root", server.address, protocol="openai")
+        profile = root / "profiles" / "test.yaml"
+        profile.write_text(
+            profile.read_text(encoding="utf-8").replace(
+                "    model: scripted", "    api_key_variable: OUR_KEY\n    model: scripted"
+            ),
+            encoding="utf-8",
+        )
+        # An error answer that quotes the key, as proxies do.
+        server.fail_next("quote_key")
+        ended = []
+        for limit in ("30", "60", "1000"):
+            run = start_build(root, tmp_path, "--max-calls", limit, OUR_KEY=key)
+            out, said = run.communicate(timeout=240)
+            ended.append((run.returncode, out, said))
+        assert [code for code, _, _ in ended] == [6, 6, 0], ended
+        last = ended[0][2].strip().splitlines()[-1]
+        assert "adage: --max-calls 30 reached: m: " in last
+        assert last.endswith(f"to go on from here: adage {shlex.join(build_words(root))} --max-calls 30")
+        assert repeated(server) == 1  # the call that met the error
+        assert len(server.chats) == replies(root) + 1
+        export = start("ledger", "export", str(tmp_path / "all.jsonl"), "--root", str(root), home=tmp_path)
+        assert export.wait(60) == 0
+        assert _replies_exported(tmp_path / "all.jsonl") == replies(root)
+        for _, out, said in ended:
+            assert key not in out + said
+        files = [file for file in tmp_path.rglob("*") if file.is_file()]
+        assert {"manifest.json", "ledger.sqlite", "prefect.db", "all.jsonl"} <= {file.name for file in files}
+        assert [str(file) for file in files if key.encode() in file.read_bytes()] == []
+        assert b"***" in (root / "artifacts" / "ledger.sqlite").read_bytes()
 
 
-def _replies(root: Path) -> int:
-    with sqlite3.connect(root / "artifacts" / "ledger.sqlite") as ledger:
-        return int(ledger.execute("SELECT count(*) FROM replies").fetchone()[0])
+def _kill_when(run: subprocess.Popen[str], reached: Callable[[], bool]) -> None:
+    wait_until(reached)
+    [prefect] = [child for child in psutil.Process(run.pid).children() if "flows.server" in child.cmdline()]
+    run.kill()
+    # Its temporary Prefect server, which holds the same pipes, ends by itself.
+    run.communicate(timeout=60)
+    assert psutil.wait_procs([prefect], timeout=60)[1] == []
+
+
+def _replies_exported(file: Path) -> int:
+    return len(file.read_text(encoding="utf-8").splitlines())
+
+
+def _flow_states(home: Path) -> dict[str, int]:
+    with sqlite3.connect(home / "prefect.db") as database:
+        return Counter(name for (name,) in database.execute("SELECT state_name FROM flow_run"))
 
 
 def _task_states(home: Path) -> dict[str, int]:

@@ -55,6 +55,11 @@ async def _bad_request(request: web.Request) -> web.StreamResponse:
     return web.json_response({"error": "this one I do not like"}, status=400)
 
 
+async def _quote_key(request: web.Request) -> web.StreamResponse:
+    """A proxy that tells in its error what it was sent, the key too."""
+    return web.json_response({"error": f"upstream broke on {dict(request.headers)}"}, status=502)
+
+
 async def _garbage(request: web.Request) -> web.StreamResponse:
     return web.Response(text="<html>proxy</html>")
 
@@ -84,6 +89,7 @@ ENDS: dict[str, Ends] = {
     "retry_after": _wait_a_second,
     "error": _error,
     "bad_request": _bad_request,
+    "quote_key": _quote_key,
     "garbage": _garbage,
     "nothing": _nothing,
     "close": _close,
