@@ -89,6 +89,8 @@ def test_the_prompt_anchors_every_score_of_every_rubric() -> None:
     [
         (Status.TIMEOUT, "timeout: scripted"),
         ("I cannot evaluate this", "invalid: not JSON"),
+        # Replies are JSON under the prompt's schema: no number is fished out of prose.
+        ("5 reasons, score 4", "invalid: not JSON"),
         ({**GOOD, "faithfulness": 0}, "invalid: "),
         ({**GOOD, "faithfulness": 6}, "invalid: "),
         ({**GOOD, "faithfulness": 3.5}, "invalid: "),

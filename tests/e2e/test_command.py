@@ -69,6 +69,9 @@ def test_a_killed_run_repeats_no_completed_call(tmp_path: Path) -> None:
         assert len(server.chats) - repeated(server) == replies(root)
         assert completed >= asked - SLOTS
         assert _flow_states(tmp_path / "prefect") == {"Crashed": 1, "Completed": 1}
+        # Five tasks of the first run, the last in mid-work; nine of the second, four of them reused.
+        states = {"Completed": 4 + 5, "Crashed": 1, "Cached": 4}
+        assert _task_states(tmp_path / "prefect") == states
 
 
 @pytest.mark.full
