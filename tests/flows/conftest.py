@@ -9,7 +9,10 @@ from pathlib import Path
 import pytest
 
 from tests.flows.small import build, make_root
+from tests.flows.typed import adage_
 from tests.servers.scripted import ScriptedServer
+
+__all__ = ["adage_"]  # a fixture: `adage` types a command
 
 
 @pytest.fixture(scope="module")

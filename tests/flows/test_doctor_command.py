@@ -11,10 +11,8 @@ import pytest
 import yaml
 
 from tests.flows.small import make_root
-from tests.flows.typed import Ended, Type, adage_
+from tests.flows.typed import Ended, Type
 from tests.servers.scripted import ScriptedServer, digest_of
-
-__all__ = ["adage_"]  # a fixture
 
 
 @pytest.fixture

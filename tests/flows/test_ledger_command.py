@@ -12,10 +12,9 @@ from pathlib import Path
 import pytest
 
 from tests.flows.small import build, make_root
-from tests.flows.typed import Type, adage_
+from tests.flows.typed import Type
 from tests.servers.scripted import ScriptedServer, digest_of
 
-__all__ = ["adage_"]  # a fixture
 
 MODEL = f"ollama:{digest_of('scripted')}"
 

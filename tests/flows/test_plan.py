@@ -20,10 +20,9 @@ from flows.planning import Plan
 from pipeline.errors import CallLimitReached
 from pipeline.llm.forecast import Forecast
 from tests.flows.small import build, make_root
-from tests.flows.typed import Type, adage_
+from tests.flows.typed import Type
 from tests.servers.scripted import ScriptedServer
 
-__all__ = ["adage_"]  # a fixture
 JUDGES = ["judge judge-0", "judge judge-1", "judge judge-2"]
 
 
