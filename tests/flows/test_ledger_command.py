@@ -15,7 +15,6 @@ from tests.flows.small import build, make_root
 from tests.flows.typed import Type
 from tests.servers.scripted import ScriptedServer, digest_of
 
-
 MODEL = f"ollama:{digest_of('scripted')}"
 
 
