@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import settings
 
 from tests.servers.real_ollama import real_ollama
 
@@ -32,6 +33,10 @@ os.environ.update(
 )
 for name in ("OLLAMA_HOST", "PREFECT_API_URL"):
     os.environ.pop(name, None)
+
+# How long an example takes says how busy the machine is and nothing else.
+settings.register_profile("adage", deadline=None)
+settings.load_profile("adage")
 
 _connect = socket.socket.connect
 
