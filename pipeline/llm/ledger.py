@@ -144,21 +144,22 @@ class Ledger:
 
     def insert(self, rows: Mapping[str, Mapping[str, Any]]) -> dict[str, Reply]:
         """Commit table rows by key in one transaction; gives back the replies that were there before."""
-        new, earlier = dict(rows), dict[str, Reply]()
+        # In one order everywhere: two writers of the same keys in two orders would lock each other out.
+        new, earlier = {key: rows[key] for key in sorted(rows)}, dict[str, Reply]()
         with self._errors("written"):
-            for _ in range(3):
+            while new:
                 try:
-                    if new:
-                        with self._engine.begin() as connection:
-                            connection.execute(sa.insert(replies), list(new.values()))
-                    return earlier
+                    with self._engine.begin() as connection:
+                        connection.execute(sa.insert(replies), list(new.values()))
+                    break
                 except IntegrityError:
                     # Rare: another process asked the same. Only then is a look worth its time.
                     earlier = self.known(rows)
-                    new = {key: row for key, row in rows.items() if key not in earlier}
-        raise LedgerError(
-            f"the call ledger {self.place} was not written: others keep writing the same keys; run again"
-        )
+                    left = {key: row for key, row in new.items() if key not in earlier}
+                    if len(left) == len(new):
+                        raise
+                    new = left
+        return earlier
 
     def add_events(self, rows: Sequence[Mapping[str, Any]]) -> None:
         """Commit transport failures: model, key, server, kind, detail."""

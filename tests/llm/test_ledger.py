@@ -1,11 +1,11 @@
 from __future__ import annotations
 
 import multiprocessing
+import random
 import resource
 import sqlite3
 import stat
 import threading
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -15,7 +15,6 @@ from pipeline.llm.interface import Reply
 from pipeline.llm.ledger import Entry, Ledger
 from tests.llm.asks import echo, token_asks, tokens
 from tests.llm.conftest import MakeChat
-from tests.servers.postgres import cluster
 from tests.servers.scripted import ScriptedServer
 
 FULL = Reply(
@@ -32,20 +31,6 @@ FULL = Reply(
 
 def entry(number: int, reply: Reply = FULL, model: str = "ollama:abc") -> Entry:
     return Entry(f"{number:064x}", model, f"row-{number}", 0, 0, reply)
-
-
-@pytest.fixture(scope="session")
-def postgres() -> Iterator[str]:
-    with cluster() as url:
-        yield url
-
-
-@pytest.fixture(params=["sqlite", "postgres"])
-def place(request: pytest.FixtureRequest, tmp_path: Path) -> str:
-    """A place for a ledger of either kind."""
-    if request.param == "sqlite":
-        return str(tmp_path / "sub" / "ledger.sqlite")
-    return str(request.getfixturevalue("postgres"))
 
 
 def test_a_reply_comes_back_as_it_went_in(place: str) -> None:
@@ -91,12 +76,36 @@ def test_several_processes_write_at_once_and_no_reply_is_lost_or_doubled(place: 
     assert sorted(known) == [entry(5000 + j).key for j in range(240)]
 
 
+def test_writers_of_the_same_keys_in_any_order_never_shut_each_other_out(place: str) -> None:
+    Ledger(place).close()
+    barrier = threading.Barrier(4)
+    held: list[dict[str, Reply]] = [{} for _ in range(4)]
+
+    def write(number: int) -> None:
+        ledger = Ledger(place)
+        order = list(range(240))
+        random.Random(number).shuffle(order)
+        barrier.wait(60)
+        for start in range(0, 240, 16):
+            held[number] |= ledger.add([entry(i, Reply(f"{number}")) for i in order[start : start + 16]])
+        ledger.close()
+
+    writers = [threading.Thread(target=write, args=(number,)) for number in range(4)]
+    for writer in writers:
+        writer.start()
+    for writer in writers:
+        writer.join(120)
+    kept = Ledger(place).known([entry(i).key for i in range(240)])
+    assert len(kept) == 240
+    assert all(replies == kept for replies in held)
+
+
 def test_two_runs_on_one_server_ledger_share_their_replies(
-    postgres: str, server: ScriptedServer, make_chat: MakeChat
+    postgres_ledger: str, server: ScriptedServer, make_chat: MakeChat
 ) -> None:
     server.responders.append(echo)
     server.delay = 0.01
-    chats = [make_chat(ledger=Ledger(postgres), run_seed=5) for _ in range(2)]
+    chats = [make_chat(ledger=Ledger(postgres_ledger), run_seed=5) for _ in range(2)]
     answers: list[list[str | None]] = [[], []]
 
     def run(number: int) -> None:
@@ -108,7 +117,7 @@ def test_two_runs_on_one_server_ledger_share_their_replies(
     for thread in runs:
         thread.join()
     assert answers == [[str(i) for i in range(40)]] * 2
-    third = make_chat(ledger=Ledger(postgres), run_seed=5)
+    third = make_chat(ledger=Ledger(postgres_ledger), run_seed=5)
     third.ask(token_asks(40))
     assert (third.counts.made, third.counts.reused) == (0, 40)
 
