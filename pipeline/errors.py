@@ -39,12 +39,6 @@ class StageError(AdageError):
     exit_code = 5
 
 
-class StorageError(AdageError):
-    """A file cannot be written: no space, no right to. What was finished before is whole."""
-
-    exit_code = 7
-
-
 class CallLimitReached(AdageError):
     """A limit on calls or hours was reached. Everything that came back is in the ledger."""
 
@@ -55,6 +49,12 @@ class GateError(AdageError):
     """A finished benchmark fails a check that --strict insists on. The dataset is written all the same."""
 
     exit_code = 7
+
+
+class StorageError(AdageError):
+    """A file cannot be written: no space, no right to. What was finished before is whole."""
+
+    exit_code = 8
 
 
 class Interrupted(AdageError):
