@@ -96,13 +96,25 @@ def test_killed_twice_a_whole_flow_ends_with_the_same_bytes(tmp_path: Path) -> N
         assert _flow_states(tmp_path / "prefect") == {"Crashed": 2, "Completed": 1}
 
 
-def test_ctrl_c_keeps_what_came_back_and_says_how_to_go_on(tmp_path: Path) -> None:
+def _ctrl_c(run: subprocess.Popen[str]) -> None:
+    # As a terminal does: to the whole group.
+    os.killpg(run.pid, signal.SIGINT)
+
+
+def _asked_to_end(run: subprocess.Popen[str]) -> None:
+    # As systemd, a container's stop and a cancelled Prefect run do: to the process.
+    run.send_signal(signal.SIGTERM)
+
+
+@pytest.mark.parametrize("ending", [_ctrl_c, _asked_to_end])
+def test_ctrl_c_keeps_what_came_back_and_says_how_to_go_on(
+    tmp_path: Path, ending: Callable[[subprocess.Popen[str]], None]
+) -> None:
     with ScriptedServer(delay=0.15) as server:
         root = make_root(tmp_path / "root", server.address)
         run = start_build(root, tmp_path)
         wait_until(lambda: scenario_calls(server) >= 8)
-        # As a terminal does: to the whole group.
-        os.killpg(run.pid, signal.SIGINT)
+        ending(run)
         _, said = run.communicate(timeout=120)
         assert run.returncode == 130, said
         assert "Traceback" not in said
