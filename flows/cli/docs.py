@@ -9,11 +9,15 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
 import typer
 
+from flows.cli.graph_picture import graph_picture
 from flows.cli.help import example_text, exit_codes
 from flows.cli.main import app
+from pipeline.store.catalog import REJECTED, SCHEMAS
 from pipeline.store.files import write_text
+from pipeline.store.meanings import COLUMNS, TABLES
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
 
@@ -25,8 +29,18 @@ def cli_page() -> str:
     return _CLI.format(codes=codes, commands=commands)
 
 
-PAGES: dict[str, Callable[[], str]] = {"cli.md": cli_page}
-"""Page of docs/ -> what makes its text."""
+def tables_page() -> str:
+    """docs/tables.md: every table of the catalog with its columns."""
+    schemas = {**SCHEMAS, "rejected": REJECTED}
+    return _TABLES.format(tables="\n".join(_table(name, schema) for name, schema in schemas.items()))
+
+
+PAGES: dict[str, Callable[[], str]] = {
+    "cli.md": cli_page,
+    "tables.md": tables_page,
+    "images/graph.svg": graph_picture,
+}
+"""File of docs/ -> what makes its text."""
 
 
 def every_command() -> Iterator[Any]:
@@ -73,6 +87,17 @@ def _section(context: Any) -> str:
     return "\n\n".join(parts) + "\n"
 
 
+def _table(name: str, schema: pa.Schema) -> str:
+    columns = "\n".join(f"| `{f.name}` | {_type(f.type)} | {_cell(COLUMNS[name][f.name])} |" for f in schema)
+    return f"## {name}\n\n{TABLES[name]}\n\n| column | type | what it holds |\n|---|---|---|\n{columns}\n"
+
+
+def _type(kind: pa.DataType) -> str:
+    if pa.types.is_list(kind):
+        return f"list of {_type(kind.value_type)}"
+    return {"string": "text", "int32": "whole number", "double": "number", "bool": "true/false"}[str(kind)]
+
+
 def _prose(text: str) -> str:
     """Help as Markdown: what help keeps line by line is shown so here."""
     paragraphs = inspect.cleandoc(text).split("\n\n")
@@ -111,6 +136,27 @@ terminal afterwards. `--lang` then offers the folders of `seeds/`, `--profile` t
 {codes}
 
 {commands}"""
+
+_TABLES = """# Tables
+
+This page is made from `pipeline/store/catalog.py` by `make docs`. A stage writes one table of kept rows,
+named after the stage, and one of rejected rows; kept and rejected together are the rows it expected.
+
+| what | where, below `artifacts/capr/<lang>/` |
+|---|---|
+| a stage's tables, with a manifest | `stages/<stage>/<key>/kept.parquet`, `rejected.parquet` |
+| the dataset of the last run | `runs/<profile>/dataset/train.parquet`, `validation.parquet`, `test.parquet` |
+| its rejected rows, of all stages | `runs/<profile>/rejected.parquet` |
+| which stages it is made of | `runs/<profile>/manifest.json` |
+| the run as a page to read and print | `runs/<profile>/report.html` |
+
+Parquet files open in pandas, DuckDB, Polars, R and many other tools:
+
+```sh
+python -c "import pandas; print(pandas.read_parquet('artifacts/capr/ja/runs/demo/dataset/train.parquet'))"
+```
+
+{tables}"""
 
 
 if __name__ == "__main__":
