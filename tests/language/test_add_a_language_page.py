@@ -13,10 +13,10 @@ from pipeline.language.language import load_language
 from pipeline.language.spec import Codes, LanguageSpec, LookAlikes, Options, Strings
 from pipeline.language.tokenisers import TOKENISERS
 from pipeline.seeds.table import read_seeds
-from tests.language.page import DOCS, blocks, commands
+from tests.docs.page import PROJECT, blocks, commands
 from tests.language.shipped import CODES
 
-PAGE = "add-a-language.md"
+PAGE = "docs/add-a-language.md"
 
 
 @pytest.fixture
@@ -67,7 +67,7 @@ def test_the_page_goes_on_to_a_build() -> None:
 
 
 def test_the_page_explains_every_field_step_and_tokeniser() -> None:
-    text = (DOCS / PAGE).read_text(encoding="utf-8")
+    text = (PROJECT / PAGE).read_text(encoding="utf-8")
     models = (LanguageSpec, Codes, Options, Strings)
     fields = {name for model in models for name in model.model_fields}
     names = fields | set(STEPS) | set(TOKENISERS) | {"keyboard"}
@@ -76,7 +76,7 @@ def test_the_page_explains_every_field_step_and_tokeniser() -> None:
 
 
 def test_the_steps_stand_in_the_order_a_file_needs() -> None:
-    text = (DOCS / PAGE).read_text(encoding="utf-8")
+    text = (PROJECT / PAGE).read_text(encoding="utf-8")
     listed = [name for name in STEPS if name not in ("nfc", "nfkc")]
     places = [text.index(f"| `{name}` |") for name in listed]
     assert places == sorted(places)
