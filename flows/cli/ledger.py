@@ -144,6 +144,7 @@ def _opened(folder: Path | None, profile: str | None, *, make: bool = False) -> 
 
 def _table(found: LedgerStats) -> Table:
     from rich.table import Table
+    from rich.text import Text
 
     table = Table(box=None, pad_edge=False, padding=(0, 1), header_style="bold")
     table.add_column("model", no_wrap=True, overflow="ellipsis", max_width=28)
@@ -153,5 +154,5 @@ def _table(found: LedgerStats) -> Table:
     for model in found.models:
         counts = (model.replies, model.prompt_tokens, model.completion_tokens)
         hours = f"{model.seconds / 3600:.2f}"
-        table.add_row(model.model, *(str(count) for count in counts), hours, model.last[:10])
+        table.add_row(Text(model.model), *(str(count) for count in counts), hours, model.last[:10])
     return table
