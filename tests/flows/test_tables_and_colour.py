@@ -43,6 +43,7 @@ def _manifest() -> dict[str, object]:
         "finished": "2026-01-01T00:00:00+00:00",
         "profile": "demo",
         "notices": ["DRAFT"],
+        "shortcuts": [],
         "calls": {"made": 1, "reused": 0},
         **counts,
     }
