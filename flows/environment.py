@@ -23,6 +23,7 @@ _COMMAND_LINE_DEFAULTS = {
     # A served deployment has nobody else to say it, so there Prefect's log stays.
     "PREFECT_LOGGING_LEVEL": "CRITICAL",
     "PREFECT_LOGGING_SERVER_LEVEL": "CRITICAL",
+    "PREFECT_LOGGING_INTERNAL_LEVEL": "CRITICAL",
 }
 
 

@@ -6,12 +6,14 @@ import threading
 from dataclasses import asdict
 from typing import Any
 
+import httpx
 from prefect.settings import get_current_settings
 
 from flows.assembly import BuildRequest
 from flows.build_capr import build_capr
 from flows.screen import Screen
 from flows.server import prefect_server
+from pipeline.errors import PrerequisiteError
 
 _PATIENCE_SECONDS = 3.0
 
@@ -31,5 +33,11 @@ def run_flow(request: BuildRequest) -> dict[str, Any]:
             waiting.cancel()
             summary: dict[str, Any] = build_capr(**asdict(request))
             return summary
+    except httpx.TransportError as error:
+        # Models' servers have errors of their own, so this one is Prefect's.
+        raise PrerequisiteError(
+            f"Prefect's server no longer answers ({error}): start it again, if it is yours. Every finished "
+            "stage and every reply is kept; run the same command again to go on from here"
+        ) from error
     finally:
         waiting.cancel()

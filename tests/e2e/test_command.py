@@ -167,6 +167,24 @@ def test_a_limit_of_calls_stops_and_no_api_key_is_left_anywhere(tmp_path: Path) 
         assert b"***" in (root / "artifacts" / "ledger.sqlite").read_bytes()
 
 
+@pytest.mark.full
+def test_a_prefect_server_that_goes_away_is_one_paragraph(tmp_path: Path) -> None:
+    with ScriptedServer(delay=0.15) as server:
+        root = make_root(tmp_path / "root", server.address)
+        run = start_build(root, tmp_path, PREFECT_CLIENT_MAX_RETRIES="0")
+        wait_until(lambda: len(server.chats) >= 20)
+        [prefect] = [c for c in psutil.Process(run.pid).children() if "flows.server" in c.cmdline()]
+        prefect.kill()
+        _, said = run.communicate(timeout=240)
+        assert run.returncode == 3, said
+        assert "\nadage: Prefect's server no longer answers" in said
+        assert "Traceback" not in said
+        again = start_build(root, tmp_path)
+        _, said = again.communicate(timeout=240)
+        assert again.returncode == 0, said
+        assert repeated(server) <= 4  # what was under way when the build ended
+
+
 def _kill_when(run: subprocess.Popen[str], reached: Callable[[], bool]) -> None:
     wait_until(reached)
     [prefect] = [child for child in psutil.Process(run.pid).children() if "flows.server" in child.cmdline()]
