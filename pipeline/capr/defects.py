@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import unicodedata
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
@@ -55,8 +54,8 @@ def shingles(text: str) -> frozenset[str]:
 def repeated_share(text: str) -> float:
     """Share of a text's 8-character runs that occurred before in it: 0 for prose, near 1 for a loop."""
     flat = "".join(text.split())
-    counts = Counter(flat[i : i + _SHINGLE] for i in range(len(flat) - _SHINGLE + 1))
-    return sum(c - 1 for c in counts.values()) / max(counts.total(), 1)
+    runs = [flat[i : i + _SHINGLE] for i in range(len(flat) - _SHINGLE + 1)]
+    return (len(runs) - len(set(runs))) / max(len(runs), 1)
 
 
 def list_entries(text: str) -> int:

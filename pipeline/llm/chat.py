@@ -290,6 +290,7 @@ class _Round:
                 if not self._finished(job):
                     self._enqueue(job, first=True)
             self._came.task_done()
+            await asyncio.sleep(0)  # replies that came meanwhile go first
 
     def _enqueue(self, job: Job, first: bool = False) -> None:
         # Two rows may ask the very same question: one call serves both.
