@@ -24,6 +24,9 @@ from pipeline.store.files import write_json, write_text
 from pipeline.store.stages import StageRef, load
 from pipeline.store.tables import read_table, write_table
 
+FORMAT = 1
+"""Of manifest.json; another number wherever its fields change, so that no reader meets fields it lacks."""
+
 _MARK = "running.json"
 
 
@@ -72,6 +75,7 @@ def finish_run(
     rejected = pa.concat_tables([ref.rejected_table() for ref in stages.values()])
     write_table(folder / "rejected.parquet", rejected)
     manifest = {
+        "format": FORMAT,
         "family": "capr",
         "lang": lang,
         "profile": profile,
@@ -131,13 +135,34 @@ def load_run(runs: Path, profile: str | None) -> Summary:
 
 
 def find_run(runs: Path, profile: str | None) -> Summary | None:
-    """The last finished run below ``runs``, or that of one profile, or None."""
-    manifests = [f for f in runs.glob("*/manifest.json") if profile in (None, f.parent.name)]
-    found = [(json.loads(file.read_text(encoding="utf-8")), file.parent) for file in manifests]
+    """The last finished run below ``runs``, or that of one profile, or None.
+
+    Raises ConfigError when a manifest cannot be read or the run found is another version's.
+    """
+    found = [_read_run(file) for file in runs.glob("*/manifest.json") if profile in (None, file.parent.name)]
     if not found:
         return None
-    manifest, folder = max(found, key=lambda pair: pair[0]["finished"])
-    return Summary(folder, manifest)
+    run = max(found, key=lambda one: str(one.manifest.get("finished")))
+    if run.manifest.get("format") != FORMAT:
+        raise ConfigError(
+            f"{run.folder}: this run was finished by another version of adage, whose manifest this one does "
+            f"not read; type adage build capr --lang {runs.parent.name} --profile {run.folder.name}: all "
+            "replies and every stage that has not changed are used again"
+        )
+    return run
+
+
+def _read_run(file: Path) -> Summary:
+    try:
+        manifest = json.loads(file.read_text(encoding="utf-8"))
+        if not isinstance(manifest, dict):
+            raise ValueError("not an object")
+    except ValueError as error:
+        raise ConfigError(
+            f"{file}: damaged: {error}; delete it, then run the build again: finished stages and replies are "
+            "used again"
+        ) from error
+    return Summary(file.parent, manifest)
 
 
 def read_rejected(summary: Summary) -> pa.Table:

@@ -11,6 +11,8 @@ from typing import Any
 import pytest
 import yaml
 
+from flows.runs import FORMAT, find_run, load_run
+from pipeline.errors import ConfigError
 from tests.flows.small import build, make_root
 from tests.servers.scripted import OLLAMA_VERSION, ScriptedServer, digest_of
 from tests.servers.wire import FINGERPRINT
@@ -72,3 +74,48 @@ def test_digest_options_thinking_and_server(server: ScriptedServer, tmp_path: Pa
             assert {role: model[name] for role, model in again.items()} == {
                 role: model[name] for role, model in models.items()
             }
+
+
+def test_a_manifest_of_another_version_or_a_damaged_one_is_one_paragraph(tmp_path: Path) -> None:
+    runs = tmp_path / "en" / "runs"
+    file = runs / "demo" / "manifest.json"
+    file.parent.mkdir(parents=True)
+    for text, said in (
+        ('{"finished": "2026-01-01", "stages": []}', "another version of adage"),
+        ('{"format": 0}', "--lang en --profile demo"),
+        ('{"format"', "damaged"),
+        ("[]", "not an object"),
+        ("\udcff", "damaged"),
+    ):
+        file.write_bytes(text.encode("utf-8", "surrogateescape"))
+        with pytest.raises(ConfigError, match=said):
+            load_run(runs, None)
+    assert find_run(runs, "other") is None
+
+
+FIELDS = """
+format family lang profile version base finished adage python notices language run_seed limits profile_digest
+profile_settings embedder models stage_parts stages items splits flagged shortcuts calls
+"""
+FACTS = {
+    "acquire": "selected in_base drafts meaning_stood_in_by_english explanation_contains_proverb",
+    "label": "distinct_labels models",
+    "cluster": """k k_searched k_note k_skipped_for_lack_of_other_clusters silhouettes distinct_labels
+        doubled_labels""",
+    "name_clusters": "models",
+    "scenarios": "domains models",
+    "filter": "similarity_cap distributions longer_than_embedder_window",
+    "distractors": "caps rule distributions longer_than_embedder_window",
+    "judge": "judges invalid_ratings agreement models",
+    "curate": "proverbs_by_split items_by_split flagged flag_reasons ambiguous invalid splits",
+}
+
+
+def test_other_fields_want_another_format(server: ScriptedServer, tmp_path: Path) -> None:
+    """Readers of this version take these for granted: give FORMAT another number when you change them."""
+    manifest = build(make_root(tmp_path, server.address))[2].manifest
+    assert manifest["format"] == FORMAT == 1
+    assert list(manifest) == FIELDS.split()
+    assert {stage["name"]: list(stage["facts"]) for stage in manifest["stages"]} == {
+        name: fields.split() for name, fields in FACTS.items()
+    }

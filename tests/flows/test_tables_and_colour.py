@@ -16,7 +16,7 @@ import pytest
 from rich.cells import cell_len
 from rich.console import Console
 
-from flows.runs import Summary
+from flows.runs import FORMAT, Summary
 from flows.screen import run_table
 from pipeline.capr.graph import STAGES
 
@@ -39,6 +39,7 @@ def _manifest() -> dict[str, object]:
     ]
     counts = {"items": 3, "splits": {"train": 1, "validation": 1, "test": 1}, "flagged": 0}
     return {
+        "format": FORMAT,
         "stages": stages,
         "finished": "2026-01-01T00:00:00+00:00",
         "profile": "demo",
