@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import atexit
 import ipaddress
 import os
+import shutil
 import socket
 import tempfile
 from collections.abc import Iterator
@@ -28,9 +30,10 @@ os.environ.update(
         "no_proxy": "127.0.0.1,localhost,::1",
         "NO_PROXY": "127.0.0.1,localhost,::1",
         "HF_HUB_OFFLINE": "1",
-        "PREFECT_HOME": tempfile.mkdtemp(prefix="adage-prefect-"),
+        "PREFECT_HOME": (prefect_home := tempfile.mkdtemp(prefix="adage-prefect-")),
     }
 )
+atexit.register(shutil.rmtree, prefect_home, ignore_errors=True)
 for name in ("OLLAMA_HOST", "PREFECT_API_URL"):
     os.environ.pop(name, None)
 
