@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import unicodedata
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
@@ -19,6 +19,7 @@ from pipeline.capr.domains import DOMAINS
 from pipeline.capr.vectors import NO_EMBEDDING, Mask, usable
 from pipeline.embed.interface import Embedder, Vectors
 from pipeline.hashing import stable_order, stable_permutation
+from pipeline.language.language import Language
 from pipeline.params import Params
 from pipeline.store.files import digest_json
 from pipeline.store.result import Rejection, StageResult
@@ -59,6 +60,7 @@ def distractors(
     filtered: pa.Table,
     proverbs: pa.Table,
     clusters: pa.Table,
+    language: Language,
     embedder: Embedder,
     run_seed: int,
     params: DistractorParams,
@@ -68,15 +70,18 @@ def distractors(
 
     Caps are calibrated over all seeds of the language, whatever the limits, or are the base's. The key's
     place is dealt from a permutation of A-D by domain slot, so that a proverb's items spread over the places.
-    A proverb whose text or meaning has no usable vector is neither key nor distractor.
+    A proverb whose text or meaning has no usable vector is neither key nor distractor. What each option has
+    in common with the scenario is noted and decides nothing.
     """
     scenarios = filtered.to_pylist()
     owners = sorted({row["proverb_id"] for row in scenarios})
     options = choose_options(owners, proverbs, clusters, embedder, run_seed, params, base)
     text_of = {row["proverb_id"]: row["text"] for row in proverbs.to_pylist()}
+    vectors = embedder.embed([row["text"] for row in scenarios])
+    words_of: dict[str, frozenset[str]] = {}
     kept: list[dict[str, Any]] = []
     rejected: list[Rejection] = []
-    for row in scenarios:
+    for row, vector in zip(scenarios, vectors, strict=True):
         choice = options.choices[row["proverb_id"]]
         if choice.reason:
             numbers = {**choice.numbers, **options.calibration}
@@ -89,7 +94,17 @@ def distractors(
                 Rejection(row["scenario_id"], "equal_options", {"options": item["options"], "equal": equal})
             )
             continue
-        kept.append(item)
+        for proverb_id in item["option_ids"]:
+            words_of.setdefault(proverb_id, language.content_words(text_of[proverb_id]))
+        pool_rows = [options.rows[i] for i in item["option_ids"]]
+        told = set(row["content_words"])
+        kept.append(
+            {
+                **item,
+                "scenario_similarities": [float(vector @ options.pool.texts[at]) for at in pool_rows],
+                "scenario_overlaps": [_share(words_of[i], told) for i in item["option_ids"]],
+            }
+        )
     facts = {
         "caps": options.calibration,
         "rule": params.rule,
@@ -227,6 +242,11 @@ def _item(
         "answer": answer,
         "medoid_rank": choice.medoid_rank,
     }
+
+
+def _share(words: Collection[str], told: Collection[str]) -> float:
+    """Share of an option's content words that occur in the scenario's."""
+    return sum(word in told for word in words) / len(words) if words else 0.0
 
 
 def _equal_options(options: Sequence[str]) -> list[str]:

@@ -67,6 +67,7 @@ def filter(
         for row in (seeds[i] for i in np.unique(owner).tolist())
     }
     outcome: dict[int, tuple[str, Numbers]] = {}
+    content: dict[int, list[str]] = {}
     kept_of: dict[str, list[_Kept]] = defaultdict(list)
     for i in sorted(range(len(rows)), key=lambda i: str(rows[i]["scenario_id"])):
         row = rows[i]
@@ -80,6 +81,7 @@ def filter(
             "similarity": similarity,
             "similarity_cap": cap,
         }
+        content[i] = sorted(facts.content)
         reason = _reason(numbers, params)
         candidate = _Kept(row["scenario_id"], facts.key, of_scenario[i], cut[i])
         if not reason:
@@ -90,7 +92,11 @@ def filter(
             else:
                 kept_of[row["proverb_id"]].append(candidate)
         outcome[i] = reason, numbers
-    kept = [{**row, **outcome[i][1]} for i, row in enumerate(rows) if not outcome[i][0]]
+    kept = [
+        {**row, **outcome[i][1], "content_words": content[i]}
+        for i, row in enumerate(rows)
+        if not outcome[i][0]
+    ]
     rejected = [
         Rejection(row["scenario_id"], outcome[i][0], {"text": row["text"], **outcome[i][1]})
         for i, row in enumerate(rows)

@@ -48,7 +48,7 @@ LIBRARIES = {
     "name_clusters": ("jinja2",),
     "scenarios": ("jinja2", "regex"),
     "filter": ("janome", "langdetect", "numpy", "regex"),
-    "distractors": ("numpy",),
+    "distractors": ("janome", "numpy", "regex"),
     "judge": ("jinja2", "krippendorff", "numpy"),
     "curate": (),
 }

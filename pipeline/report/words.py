@@ -53,6 +53,14 @@ SHORTCUTS = {
     "medoid_option": ("medoid of the options", "the option most similar to the other three"),
     "commonest_option": ("commonest distractor", "the option that most other proverbs have as a distractor"),
     "rarest_option": ("rarest distractor", "the option that fewest other proverbs have as a distractor"),
+    "nearest_embedding": (
+        "nearest embedding",
+        "the option whose embedding is most similar to the scenario's: it reads the scenario, so not gated",
+    ),
+    "word_overlap": (
+        "most shared words",
+        "the option with most of its content words in the scenario: it reads the scenario, so not gated",
+    ),
     "new_option": (
         "no key in train",
         "an option that is the key of no train item: open to a model trained on train, so reported for test "

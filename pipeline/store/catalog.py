@@ -27,6 +27,8 @@ _ITEM = {
     "roles": _TEXTS,
     "similarities": pa.list_(_REAL),
     "meaning_similarities": pa.list_(_REAL),
+    "scenario_similarities": pa.list_(_REAL),
+    "scenario_overlaps": pa.list_(_REAL),
     "answer": _INT,
     "medoid_rank": _INT,
 }
@@ -61,6 +63,7 @@ SCHEMAS: dict[str, pa.Schema] = {
         overlap=_REAL,
         similarity=_REAL,
         similarity_cap=_REAL,
+        content_words=_TEXTS,
     ),
     "distractors": _schema(**_ITEM),
     "judge": _schema(

@@ -31,6 +31,8 @@ _ITEM = {
     "nearest cluster, because the key is alone in its own), near_match or random_cluster.",
     "similarities": "Cosine of each option's text with the key's, in the same order; the key's own is 1.",
     "meaning_similarities": "Cosine of each option's meaning with the key's, in the same order.",
+    "scenario_similarities": "Cosine of each option's text with the scenario, in the same order.",
+    "scenario_overlaps": "Share of each option's content words that the scenario has, in the same order.",
     "answer": "Place of the key among the options, from 0.",
     "medoid_rank": "Rank of the key among the four by closeness to the others, 0 for the medoid; watched "
     "because a key that tends to be the medoid can be guessed.",
@@ -85,6 +87,7 @@ COLUMNS: dict[str, dict[str, str]] = {
         "overlap": "Share of the proverb's distinct content words that stand in it.",
         "similarity": "Cosine with its proverb; null where a text has no usable vector.",
         "similarity_cap": "The cosine above which it would have been refused as a paraphrase.",
+        "content_words": "Keys of its words in base form, no stopwords, sorted: overlaps are counted so.",
     },
     "distractors": _ITEM,
     "judge": {

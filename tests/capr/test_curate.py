@@ -31,6 +31,8 @@ def _items() -> pa.Table:
             "roles": ["key", "same_cluster", "near_match", "random_cluster"],
             "similarities": [1.0, 0.0, 0.0, 0.0],
             "meaning_similarities": [1.0, 0.0, 0.0, 0.0],
+            "scenario_similarities": [0.0, 0.0, 0.0, 0.0],
+            "scenario_overlaps": [0.0, 0.0, 0.0, 0.0],
             "answer": 0,
             "medoid_rank": 0,
         }

@@ -13,7 +13,7 @@ from pipeline.capr.distractors import DistractorParams, _equal_options, distract
 from pipeline.capr.domains import DOMAINS
 from pipeline.store.result import StageResult
 from pipeline.store.tables import kept_table
-from tests.capr.kit import TableEmbedder, clusters, proverbs, reasons, shuffled
+from tests.capr.kit import TableEmbedder, clusters, language, proverbs, reasons, shuffled
 
 FIXED = DistractorParams(similarity_cap="fixed", meaning_cap=False)
 # Degrees of six proverbs on a circle, two clusters; p0 is nearest to p2 in its own, to p3 in the other.
@@ -40,6 +40,7 @@ def _filtered(*owners: str, slots: int = 1) -> pa.Table:
             "overlap": 0.0,
             "similarity": 0.1,
             "similarity_cap": 0.85,
+            "content_words": [],
         }
         for owner in owners
         for slot in list(DOMAINS)[:slots]
@@ -52,6 +53,7 @@ def _run(table: pa.Table, params: DistractorParams = FIXED, **changed: Any) -> S
         "filtered": table,
         "proverbs": proverbs(*TEXTS),
         "clusters": clusters(0, 0, 0, 1, 1, 1),
+        "language": language(),
         "embedder": _embedder(),
         "run_seed": 1,
         "params": params,
@@ -73,6 +75,26 @@ def test_an_item_by_hand() -> None:
     places = {role: i for i, role in enumerate(item["roles"])}
     assert item["similarities"][places["same_cluster"]] == pytest.approx(np.cos(np.deg2rad(35)), abs=1e-6)
     assert item["meaning_similarities"][item["answer"]] == pytest.approx(1)
+
+
+def test_what_each_option_shares_with_the_scenario_is_noted_and_decides_nothing() -> None:
+    texts = ("Stone waits", "River bends", "Stone bends", "Stone", "Cloud drifts", "River waits")
+    turns = [*DEGREES, 80]
+    row = _filtered("p0").to_pylist()[0] | {"content_words": ["bends", "stone", "waits"]}
+    vectors = {
+        text: [float(np.cos(np.deg2rad(turn))), float(np.sin(np.deg2rad(turn)))]
+        for text, turn in zip((*texts, row["text"]), turns, strict=True)
+    }
+    changed = {"proverbs": proverbs(*texts), "embedder": TableEmbedder(vectors)}
+    [item] = _run(kept_table("filter", [row]), **changed).rows
+    assert set(item["option_ids"]) in ({"p0", "p2", "p3", "p4"}, {"p0", "p2", "p3", "p5"})
+    shares = {"p0": 1.0, "p2": 1.0, "p3": 1.0, "p4": 0.0, "p5": 0.5}
+    assert item["scenario_overlaps"] == [shares[i] for i in item["option_ids"]]
+    degrees = np.array([DEGREES[int(i[1])] - 80 for i in item["option_ids"]])
+    assert item["scenario_similarities"] == pytest.approx(np.cos(np.deg2rad(degrees)), abs=1e-6)
+    [other] = _run(kept_table("filter", [row | {"content_words": []}]), **changed).rows
+    assert other["scenario_overlaps"] == [0.0] * 4
+    assert {**other, "scenario_overlaps": item["scenario_overlaps"]} == item
 
 
 def test_the_cap_of_085_is_the_papers() -> None:
@@ -179,7 +201,7 @@ def _random(n: int, seed: int) -> dict[str, Any]:
         "filtered": _filtered(*(f"p{i}" for i in range(n)), slots=int(generator.integers(1, 6))),
         "proverbs": proverbs(*texts, group=groups),
         "clusters": clusters(*generator.integers(0, max(2, n // 4), size=n).tolist(), themes=themes),
-        "embedder": TableEmbedder(vectors),
+        "embedder": TableEmbedder(vectors, size=500),
         "run_seed": seed,
     }
 

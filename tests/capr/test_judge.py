@@ -31,6 +31,8 @@ def _items(count: int) -> pa.Table:
             "roles": ["same_cluster", "key", "near_match", "random_cluster"],
             "similarities": [0.0, 1.0, 0.0, 0.0],
             "meaning_similarities": [0.0, 1.0, 0.0, 0.0],
+            "scenario_similarities": [0.0, 0.0, 0.0, 0.0],
+            "scenario_overlaps": [0.0, 0.0, 0.0, 0.0],
             "answer": 1,
             "medoid_rank": 0,
         }

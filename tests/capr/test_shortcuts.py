@@ -15,6 +15,8 @@ def _item(proverb: str, answer: int, options: list[str], **changed: Any) -> dict
         "options": options,
         "option_ids": options,
         "medoid_rank": 3,
+        "scenario_similarities": [0.0] * 4,
+        "scenario_overlaps": [0.0] * 4,
         "split": "train",
         **changed,
     }
@@ -94,6 +96,13 @@ def test_a_new_option_is_reported_over_test_items_and_never_gated() -> None:
     gate = _gates(items)["new_option"]
     # a and b are keys in train, u is not: the reader is left with t and u.
     assert (gate.accuracy, gate.verdict, gate.items) == (0.5, None, 1)
+
+
+def test_matching_the_scenarios_surface_is_reported_and_never_gated() -> None:
+    near = {"scenario_similarities": [0.2, 0.9, 0.1, 0.0], "scenario_overlaps": [0.5, 0.5, 0.0, 0.0]}
+    gates = _gates([_item(f"p{i}", 1, list("abcd"), **near) for i in range(40)])
+    assert (gates["nearest_embedding"].accuracy, gates["nearest_embedding"].verdict) == (1.0, None)
+    assert (gates["word_overlap"].accuracy, gates["word_overlap"].verdict) == (0.5, None)
 
 
 def test_a_fair_set_of_69_proverbs_is_undecided_and_of_822_passes() -> None:

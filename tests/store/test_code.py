@@ -53,7 +53,7 @@ def test_comments_docstrings_layout_and_strangers_do_not(source: Path) -> None:
         ("capr/splitting.py", {"curate"}),
         ("capr/candidates.py", {"distractors"}),
         ("capr/domains.py", {"scenarios", "distractors"}),
-        ("language/keys.py", {"acquire", "scenarios", "filter", "judge"}),
+        ("language/keys.py", {"acquire", "scenarios", "filter", "distractors", "judge"}),
         ("embed/cache.py", set()),
         ("llm/chat.py", set()),
     ],
