@@ -1,13 +1,16 @@
-"""The embedded model: Gemma 3 270M (base, 4-bit) on llama.cpp's server, in this process, on loopback."""
+"""The embedded model: Gemma 3 270M (base, 4-bit) on llama.cpp's server, on loopback."""
 
 from __future__ import annotations
 
 import fcntl
 import importlib
+import json
 import os
 import secrets
+import subprocess
+import sys
 import threading
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
@@ -36,7 +39,7 @@ class EmbeddedServer:
         self._num_ctx = num_ctx
         self._parallel = parallel
         self._lock = threading.Lock()
-        self._server: Any = None
+        self._process: subprocess.Popen[str] | None = None
         self._endpoint: Endpoint | None = None
 
     def endpoints(self) -> Sequence[Endpoint]:
@@ -47,39 +50,40 @@ class EmbeddedServer:
             return [self._endpoint]
 
     def close(self) -> None:
-        """End the server, if it was started."""
+        """End the server, if it was started, whatever it is about."""
         with self._lock:
-            self._server = self._endpoint = None
+            if self._process:
+                self._process.kill()
+                self._process.communicate()
+            self._process = self._endpoint = None
 
     def _start(self) -> Endpoint:
-        engine = _package(_ENGINE)
         key = secrets.token_urlsafe(32)
-        params = engine.CommonParams()
-        params.model.path = str(assembled_weights(self._cache_folder))
-        params.hostnames = ["127.0.0.1"]
-        params.port = 0
-        params.api_keys = [key]
-        # The server divides its context among its slots.
-        params.n_ctx = self._num_ctx * self._parallel
-        params.n_parallel = self._parallel
-        # A prompt's answer must not depend on which prompts the slot saw before.
-        params.cache_prompt = False
-        params.cache_ram_mib = 0
-        params.use_jinja = True
-        params.chat_template = TEMPLATE
-        params.ui = False
-        params.verbosity = -1
-        try:
-            self._server = engine.Server(params)
-        except RuntimeError as error:
+        wanted = {
+            "path": str(assembled_weights(self._cache_folder)),
+            "num_ctx": self._num_ctx,
+            "parallel": self._parallel,
+            "template": TEMPLATE,
+            "key": key,
+        }
+        # A session of its own: Ctrl-C at a terminal is for the build, which lets the answers come first.
+        self._process = subprocess.Popen(
+            [sys.executable, "-m", "pipeline.llm.engine"],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+            start_new_session=True,
+        )
+        said = _exchange(self._process, wanted)
+        if "error" in said:
             raise PrerequisiteError(
-                f"the embedded model cannot be served from {params.model.path}: {error}. It needs about 1 GB "
-                f"of memory: lower num_ctx ({self._num_ctx}) or parallel ({self._parallel}) in the profile"
-            ) from error
-        address = str(self._server.listening_address).rstrip("/")
+                f"the embedded model cannot be served from {wanted['path']}: {said['error']}. It needs "
+                f"about 1 GB of memory: lower num_ctx ({self._num_ctx}) or parallel ({self._parallel}) "
+                "in the profile"
+            )
         # The model was loaded before the server listened: the first call needs no more care than any other.
         server = f"{_ENGINE} {version(_ENGINE)}"
-        return Endpoint(address, self._parallel, server=server, api_key=key, warm=True)
+        return Endpoint(said["address"], self._parallel, server=server, api_key=key, warm=True)
 
 
 def embedded_model(name: str, server: EmbeddedServer) -> ServedModel:
@@ -95,6 +99,18 @@ def embedded_model(name: str, server: EmbeddedServer) -> ServedModel:
         endpoints=server.endpoints,
         facts={"digest": digest, "server": engine, "template": template},
     )
+
+
+def _exchange(process: subprocess.Popen[str], wanted: Mapping[str, Any]) -> dict[str, str]:
+    """The engine's answer to what is wanted of it; an error too when it died over that."""
+    assert process.stdin
+    assert process.stdout
+    with suppress(BrokenPipeError):
+        process.stdin.write(json.dumps(wanted) + "\n")
+        process.stdin.flush()
+    line = process.stdout.readline()
+    said: dict[str, str] = json.loads(line) if line else {"error": f"it ended with code {process.wait()}"}
+    return said
 
 
 def assembled_weights(folder: Path) -> Path:

@@ -2,18 +2,22 @@ from __future__ import annotations
 
 import subprocess
 import sys
+import threading
 from pathlib import Path
 
 import httpx
+import psutil
 import pytest
 
 from pipeline.errors import PrerequisiteError
 from pipeline.llm.chat import LedgerChat
 from pipeline.llm.embedded import EmbeddedServer, assembled_weights, embedded_model
+from pipeline.llm.endpoints import Endpoint
 from pipeline.llm.interface import Ask, Message, Status
 from pipeline.llm.ledger import Ledger
 from pipeline.llm.request import ChatOptions
 from pipeline.store.files import digest_file
+from tests.e2e.running import wait_until
 
 pytestmark = [pytest.mark.embedded, pytest.mark.timeout(600)]
 DIGEST = "a5fd3b62230aa5ec60212297dc9d20eaa70578ac519e00d93a17e44c087a6818"
@@ -66,6 +70,62 @@ def test_answers_under_a_schema_and_nothing_to_see_or_reach_without_the_key(
     assert endpoint.api_key not in f"{endpoint} {chat.facts}"
     server.close()
     assert capfd.readouterr() == ("", "")
+
+
+def test_it_ends_at_once_in_the_middle_of_an_answer(weights_folder: Path) -> None:
+    server = EmbeddedServer(weights_folder, num_ctx=2048, parallel=1)
+    (endpoint,) = server.endpoints()
+    [engine] = psutil.Process().children()
+    said: list[Exception] = []
+    asking = threading.Thread(target=lambda: said.append(_ask_for_much(endpoint)))
+    asking.start()
+    wait_until(lambda: len(engine.net_connections()) > 1)
+    server.close()
+    asking.join(30)
+    assert not engine.is_running()
+    assert isinstance(said[0], httpx.TransportError)
+
+
+def test_it_ends_with_whoever_started_it(weights_folder: Path) -> None:
+    code = (
+        "import sys; from pathlib import Path; from pipeline.llm.embedded import EmbeddedServer\n"
+        "EmbeddedServer(Path(sys.argv[1]), 512, 1).endpoints()\n"
+        "print('up', flush=True); sys.stdin.read()"
+    )
+    command = [sys.executable, "-c", code, str(weights_folder)]
+    with subprocess.Popen(command, cwd=REPO, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as starter:
+        assert starter.stdout
+        assert starter.stdout.readline() == b"up\n"
+        [engine] = psutil.Process(starter.pid).children()
+        starter.kill()
+        engine.wait(30)
+
+
+def test_weights_that_cannot_be_loaded_are_one_paragraph(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    broken = tmp_path / "broken.gguf"
+    broken.write_bytes(b"no weights")
+    monkeypatch.setattr("pipeline.llm.embedded.assembled_weights", lambda folder: broken)
+    server = EmbeddedServer(tmp_path, num_ctx=512, parallel=3)
+    with pytest.raises(PrerequisiteError, match=r"broken\.gguf: .* lower num_ctx \(512\) or parallel \(3\)"):
+        server.endpoints()
+    server.close()
+
+
+def _ask_for_much(endpoint: Endpoint) -> Exception:
+    body = {"messages": [{"role": "user", "content": "Tell"}], "max_tokens": 2000, "ignore_eos": True}
+    try:
+        httpx.post(
+            f"{endpoint.address}/v1/chat/completions",
+            json=body,
+            headers={"Authorization": f"Bearer {endpoint.api_key}"},
+            timeout=120,
+            trust_env=False,
+        )
+    except httpx.TransportError as error:
+        return error
+    return AssertionError("it answered")
 
 
 def test_without_the_extra_it_says_what_to_type(tmp_path: Path) -> None:
