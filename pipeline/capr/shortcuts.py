@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, Literal
 
-from pipeline.evaluation.intervals import share_interval
+from pipeline.evaluation.intervals import LEVEL, share_interval
 
 CHANCE = 0.25
 MARGIN = 0.05
@@ -46,8 +46,9 @@ def shortcut_gates(items: Sequence[Item], run_seed: int) -> list[Gate]:
 
     A baseline is right on an item by the share of its favourite options that are the key. It fails when its
     interval's lower end lies above chance + 5 points, passes when the upper end does not, else the items
-    are too few to tell. ``nearest_embedding`` and ``word_overlap`` read the scenario, and ``new_option``
-    concerns only models trained on the train split, so these have no gate.
+    are too few to tell: however few, a fair set fails a gate once in forty times at most.
+    ``nearest_embedding`` and ``word_overlap`` read the scenario, and ``new_option`` concerns only models
+    trained on the train split, so these have no gate.
     """
     gates = [_gate(name, items, credit(items), run_seed) for name, credit in _GATED.items() if items]
     for name, column in _MATCHED.items():
@@ -85,7 +86,9 @@ def verdict(low: float, high: float) -> Verdict:
 def _gate(
     name: str, items: Sequence[Item], credits: Sequence[float], run_seed: int, *, gated: bool = True
 ) -> Gate:
-    found = share_interval(credits, [item["proverb_id"] for item in items], run_seed, name)
+    # The best of four places is chosen after the fact, so each of the four gets a quarter of the error.
+    level = 1 - (1 - LEVEL) / 4 if name == "position" else LEVEL
+    found = share_interval(credits, [item["proverb_id"] for item in items], run_seed, name, level=level)
     ruling = verdict(found.low, found.high) if gated else None
     return Gate(name, found.share, found.low, found.high, LIMIT, ruling, found.proverbs, found.items)
 

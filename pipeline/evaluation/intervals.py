@@ -7,13 +7,12 @@ from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
+from scipy.stats import beta
 
 from pipeline.hashing import stable_hash
 
 RESAMPLES = 2000
 LEVEL = 0.95
-_Z = 1.959964
-"""The normal quantile of a two-sided 95 % interval."""
 
 _DRAWS_AT_ONCE = 1_000_000
 
@@ -22,7 +21,7 @@ Array = npt.NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Interval:
-    """A share over ``items`` items of ``proverbs`` proverbs, with both ends of its 95 % interval."""
+    """A share over ``items`` items of ``proverbs`` proverbs, with both ends of its interval."""
 
     share: float
     low: float
@@ -31,13 +30,15 @@ class Interval:
     items: int
 
 
-def share_interval(credits: Sequence[float], proverbs: Sequence[str], *salt: str | int) -> Interval:
+def share_interval(
+    credits: Sequence[float], proverbs: Sequence[str], *salt: str | int, level: float = LEVEL
+) -> Interval:
     """The mean credit (0-1 an item) with its interval; ``proverbs`` names each item's proverb.
 
     Proverbs are resampled, not items: ten items of one proverb share their options, so they say little more
     than one. Percentiles of 2,000 resamples, drawn from a generator of their own seeded by ``salt``. With
     few proverbs, or none that differ, such an interval is too narrow (three misses of three give 0 to 0), so
-    it is never narrower than Wilson's for as many independent trials as there are proverbs. Raises
+    it is never narrower than the exact one for as many independent trials as there are proverbs. Raises
     ValueError for no item.
     """
     if not credits:
@@ -47,19 +48,22 @@ def share_interval(credits: Sequence[float], proverbs: Sequence[str], *salt: str
     sizes = np.bincount(owner).astype(np.float64)
     share = float(sums.sum() / sizes.sum())
     drawn = _resampled(sums, sizes, stable_hash("resample", *salt))
-    tail = (1 - LEVEL) / 2
+    tail = (1 - level) / 2
     low, high = (float(end) for end in np.quantile(drawn, [tail, 1 - tail]))
-    least, most = wilson(share, len(names))
+    least, most = exact_interval(share, len(names), level)
     return Interval(share, min(low, least), max(high, most), len(names), len(credits))
 
 
-def wilson(share: float, trials: int) -> tuple[float, float]:
-    """Wilson's 95 % score interval of a share over so many independent trials."""
-    square = _Z * _Z
-    middle = (share + square / (2 * trials)) / (1 + square / trials)
-    spread = share * (1 - share) / trials + square / (4 * trials * trials)
-    half = _Z * float(np.sqrt(spread)) / (1 + square / trials)
-    return max(0.0, middle - half), min(1.0, middle + half)
+def exact_interval(share: float, trials: int, level: float = LEVEL) -> tuple[float, float]:
+    """The interval of Clopper and Pearson (1934) of a share over so many independent trials.
+
+    It covers the truth at least as often as its level says, however few the trials; a share of a trial
+    (an item half right) is taken as it is.
+    """
+    hits, misses, tail = share * trials, (1 - share) * trials, (1 - level) / 2
+    low = float(beta.ppf(tail, hits, misses + 1)) if hits else 0.0
+    high = float(beta.ppf(1 - tail, hits + 1, misses)) if misses else 1.0
+    return low, high
 
 
 def _resampled(sums: Array, sizes: Array, seed: int) -> Array:

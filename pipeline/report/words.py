@@ -47,7 +47,10 @@ ROLES = {
 """Role of an option -> its name on the page, in the order of the page."""
 
 SHORTCUTS = {
-    "position": ("commonest place", "always the place that is the key's most often"),
+    "position": (
+        "commonest place",
+        "always the place that is the key's most often; of four, so its interval is one of 98.75%",
+    ),
     "longest_option": ("longest option", "the option with the most characters"),
     "shortest_option": ("shortest option", "the option with the fewest characters"),
     "medoid_option": ("medoid of the options", "the option most similar to the other three"),
