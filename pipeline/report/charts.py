@@ -139,6 +139,6 @@ def gates_chart(gates: Sequence[Mapping[str, Any]], names: Mapping[str, str], ch
     axes.xaxis.set_major_formatter(lambda share, _: f"{share:.0%}")
     axes.set_axisbelow(True)
     axes.grid(axis="x", color=LINE, linewidth=0.8)
-    axes.set_xlabel("items right without the scenario")
+    axes.set_xlabel("items right")
     said = "; ".join(f"{g['baseline']} {g['accuracy']:.0%}, {g['verdict'] or 'not gated'}" for g in gates)
     return to_svg(axes, "gates", f"Accuracy of shortcuts with 95% intervals. {said}.")

@@ -58,16 +58,15 @@ SHORTCUTS = {
     "rarest_option": ("rarest distractor", "the option that fewest other proverbs have as a distractor"),
     "nearest_embedding": (
         "nearest embedding",
-        "the option whose embedding is most similar to the scenario's: it reads the scenario, so not gated",
+        "the option whose embedding is most similar to the scenario's",
     ),
     "word_overlap": (
         "most shared words",
-        "the option with most of its content words in the scenario: it reads the scenario, so not gated",
+        "the option with most of its content words in the scenario",
     ),
     "new_option": (
         "no key in train",
-        "an option that is the key of no train item: open to a model trained on train, so reported for test "
-        "items and not gated",
+        "an option that is the key of no train item: open to a model trained on train, so for test items",
     ),
 }
 """Baseline -> its name on the page, and what a reader without the scenario would choose."""
