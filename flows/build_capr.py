@@ -14,7 +14,8 @@ from prefect.states import Completed
 from flows.assembly import Assembly, BuildRequest, assemble
 from flows.choices import Offers
 from flows.crashed import close_crashed_run
-from flows.runs import leave_mark, refuse_failures, remove_mark
+from flows.running import running
+from flows.runs import refuse_failures
 from flows.screen import Screen
 from flows.ui import OneParagraph, StageProgress, failed, publish_summary
 from pipeline.capr.graph import STAGES
@@ -82,15 +83,13 @@ def _build(request: BuildRequest) -> dict[str, Any]:
     with Screen() as screen, assemble(request, screen) as assembly:
         screen.begin(assembly)
         flow_run_id = str(get_run_context().flow_run.id)  # type: ignore[union-attr]
-        close_crashed_run(leave_mark(assembly.run_folder, flow_run_id), screen)
-        try:
+        with running(assembly.run_folder, flow_run_id) as cut_off:
+            close_crashed_run(cut_off, screen)
             for name in STAGES:
                 screen.finish_stage(_task(assembly, name).submit().result())
                 if name == "cluster" and request.recluster:
                     screen.say(assembly.what_reclustering_changes())
             summary = assembly.finish()
-        finally:
-            remove_mark(assembly.run_folder)
         screen.end(summary)
         publish_summary(summary)
         if request.strict:

@@ -1,9 +1,8 @@
-"""What a run leaves beside its stages: manifest, dataset tables, rejected rows; and a mark while it runs."""
+"""What a run leaves beside its stages: manifest, dataset tables, rejected rows, report."""
 
 from __future__ import annotations
 
 import json
-import os
 import platform
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -26,8 +25,6 @@ from pipeline.store.tables import read_table, write_table
 
 FORMAT = 1
 """Of manifest.json; another number wherever its fields change, so that no reader meets fields it lacks."""
-
-_MARK = "running.json"
 
 
 @dataclass(frozen=True)
@@ -176,36 +173,6 @@ def made_from(stage: Mapping[str, Any]) -> str:
     if stage["cached"]:
         return "cache"
     return f"{calls.get('made', 0)} calls" if any(calls.values()) else "new"
-
-
-def leave_mark(folder: Path, flow_run_id: str) -> dict[str, Any] | None:
-    """Mark a run as going on; gives back the mark of an earlier run whose process is gone."""
-    earlier = _read_mark(folder)
-    write_json(folder / _MARK, {"pid": os.getpid(), "flow_run_id": flow_run_id})
-    return earlier if earlier and not _alive(earlier["pid"]) else None
-
-
-def remove_mark(folder: Path) -> None:
-    """The run has ended, well or not, and says so itself."""
-    (folder / _MARK).unlink(missing_ok=True)
-
-
-def _read_mark(folder: Path) -> dict[str, Any] | None:
-    try:
-        mark: dict[str, Any] = json.loads((folder / _MARK).read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        return None
-    return mark
-
-
-def _alive(pid: int) -> bool:
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    except PermissionError:
-        return True
-    return True
 
 
 def _stage(ref: StageRef) -> dict[str, Any]:

@@ -13,6 +13,9 @@ from flows.cli.options import JsonOption, LangOption, LastProfileOption, RootOpt
 from flows.cli.output import print_json
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
+    from flows.runs import Summary
     from pipeline.capr.views import View
     from pipeline.llm.ledger_tools import StoredReply
     from pipeline.store.root import Root
@@ -58,11 +61,10 @@ def why(
 
 def _views(place: Root, lang: str, profile: str | None) -> Iterator[View]:
     """The run asked for, then whatever else was built."""
-    from flows.runs import find_run
     from pipeline.capr.views import other_views, view_of_run
 
     folder = place.stages("capr", lang)
-    run = find_run(folder.parent / "runs", profile)
+    run, _ = _run_and_ledger(place, lang, profile)
     if run:
         keys = {stage["name"]: stage["key"] for stage in run.manifest["stages"]}
         source = f"the run of profile {run.manifest['profile']} finished {run.manifest['finished']}"
@@ -72,12 +74,10 @@ def _views(place: Root, lang: str, profile: str | None) -> Iterator[View]:
 
 def _replies(place: Root, lang: str, profile: str | None, row_ids: Sequence[str]) -> list[StoredReply]:
     """What the run's ledger holds; a ledger that is not there holds nothing and is not made."""
-    from flows.runs import find_run
     from pipeline.llm.ledger import Ledger, locate
     from pipeline.llm.ledger_tools import replies_for
 
-    run = find_run(place.run("capr", lang, "any").parent, profile)
-    wanted = place.ledger(run.manifest["profile_settings"]["ledger"] if run else None)
+    _, wanted = _run_and_ledger(place, lang, profile)
     file, _ = locate(wanted)
     if file and not file.exists():
         return []
@@ -86,3 +86,15 @@ def _replies(place: Root, lang: str, profile: str | None, row_ids: Sequence[str]
         return replies_for(ledger, row_ids)
     finally:
         ledger.close()
+
+
+def _run_and_ledger(place: Root, lang: str, profile: str | None) -> tuple[Summary | None, str | Path]:
+    """The last finished run (of a profile) and where its replies are; a build that was stopped has no run."""
+    from flows.runs import find_run
+    from pipeline.profile import load_profile
+
+    run = find_run(place.artifacts / "capr" / lang / "runs", profile)
+    if run:
+        return run, place.ledger(run.manifest["profile_settings"]["ledger"])
+    settings = load_profile(place.profile(profile), place.profiles()) if profile else None
+    return None, place.ledger(settings.ledger if settings else None)

@@ -5,8 +5,9 @@ from __future__ import annotations
 import json
 import shutil
 from collections.abc import Mapping, Sequence
+from functools import partial
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 import pyarrow as pa
 import pyarrow.compute as pc
@@ -14,7 +15,7 @@ import pyarrow.compute as pc
 from pipeline.capr.base import Base, FrozenCaps, FrozenProverb
 from pipeline.errors import ConfigError
 from pipeline.store.catalog import SCHEMAS
-from pipeline.store.files import digest_file, write_json
+from pipeline.store.files import digest_file, write_atomically, write_json
 from pipeline.store.tables import read_table, write_table
 
 RECORD = "base.json"
@@ -120,7 +121,11 @@ def _split_table(folder: Path, split: str, digest: str) -> pa.Table:
 def _keep(folder: Path, copy: Path) -> None:
     if (copy / RECORD).is_file():
         return
-    (copy / "dataset").mkdir(parents=True, exist_ok=True)
-    for split in SPLITS:
-        shutil.copyfile(folder / "dataset" / f"{split}.parquet", copy / "dataset" / f"{split}.parquet")
-    shutil.copyfile(folder / RECORD, copy / RECORD)
+    # The record last: a copy without it is none, and is made again.
+    for name in (*(f"dataset/{split}.parquet" for split in SPLITS), RECORD):
+        write_atomically(copy / name, partial(_copy, folder / name))
+
+
+def _copy(source: Path, stream: BinaryIO) -> None:
+    with source.open("rb") as original:
+        shutil.copyfileobj(original, stream)

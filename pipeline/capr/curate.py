@@ -117,7 +117,8 @@ def _from_base(
             rejected.append(Rejection(item["item_id"], "proverb_removed", {"proverb_id": item["proverb_id"]}))
         elif params.drop_flagged and item["flag_paper"]:
             means = {rubric: item[rubric] for rubric in RUBRICS}
-            rejected.append(Rejection(item["item_id"], "flagged", {"reasons": item["flag_reasons"], **means}))
+            numbers = {"reasons": item["flag_reasons"], **means}
+            rejected.append(Rejection(item["item_id"], "flagged_in_base", numbers))
         else:
             rows.append(item)
     return rows, rejected

@@ -42,17 +42,17 @@ TABLES = {
 """Parameter name of a stage function -> the stage whose kept table it receives."""
 
 LIBRARIES = {
-    "acquire": ("janome", "langdetect", "regex"),
+    "acquire": ("langdetect", "regex"),
     "label": ("jinja2", "regex"),
     "cluster": ("numpy", "regex", "scipy"),
     "name_clusters": ("jinja2",),
     "scenarios": ("jinja2", "regex"),
-    "filter": ("janome", "langdetect", "numpy", "regex"),
-    "distractors": ("janome", "numpy", "regex"),
+    "filter": ("langdetect", "numpy", "regex"),
+    "distractors": ("numpy", "regex"),
     "judge": ("jinja2", "krippendorff", "numpy"),
     "curate": (),
 }
-"""Libraries whose version may change a stage's output, so that it enters the key."""
+"""Libraries whose version may change a stage's output, so that it enters the key; a language adds its own."""
 
 PROMPTS = ("label", "name_clusters", "scenarios", "judge")
 """Stages with a prompt file."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from importlib.metadata import version
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
@@ -115,12 +115,13 @@ class Runner:
     def own_parts(self, stage: str) -> KeyParts:
         """What decides the stage's output besides the tables it reads."""
         described = {name: self._describe(stage, name) for name in graph.parameters(stage)}
+        of_language = self.materials.language.libraries if "language" in described else ()
         return {
             "stage": stage,
             "given": {name: value for name, value in described.items() if value is not None},
             "schema": schema_digest(stage),
             "code": LOADED_CODE[stage],
-            "libraries": {name: version(name) for name in graph.LIBRARIES[stage]},
+            "libraries": {name: _version(name) for name in sorted({*graph.LIBRARIES[stage], *of_language})},
         }
 
     def _build(self, stage: str) -> StageResult:
@@ -186,3 +187,11 @@ _DESCRIBED: dict[str, Callable[[Materials, str], Any]] = {
     "run_seed": lambda m, stage: m.profile.run_seed,
     "base": lambda m, stage: m.frozen.digest if m.frozen else None,
 }
+
+
+def _version(package: str) -> str:
+    """Its version; "none" for one that is not there, which the stage itself will say with what to type."""
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return "none"

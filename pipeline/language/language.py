@@ -14,7 +14,7 @@ from pipeline.language.identify import SCRIPT_SHARE, Identifier, Judge, Verdict
 from pipeline.language.keys import compile_key
 from pipeline.language.sentences import compile_splitter
 from pipeline.language.spec import LanguageSpec, Strings, load_spec
-from pipeline.language.tokenisers import SEPARATOR, TOKENISERS
+from pipeline.language.tokenisers import SEPARATOR, TOKENISER_PACKAGES, TOKENISERS
 from pipeline.store.files import digest_json
 
 _KNOWN_WORDS = 65536
@@ -88,6 +88,12 @@ class Language:
     def strings(self) -> Strings:
         """Question, instruction and headings shown in evaluation."""
         return self.spec.strings
+
+    @property
+    def libraries(self) -> tuple[str, ...]:
+        """Packages that decide which words a text has and which of them carry content."""
+        shipped = ("stopwordsiso",) if self.spec.codes.stopwordsiso else ()
+        return (*shipped, *TOKENISER_PACKAGES.get(self.spec.tokeniser, ()))
 
     @cached_property
     def digest(self) -> str:

@@ -112,4 +112,7 @@ TOKENISERS: dict[str, Tokeniser] = {
     "pythainlp": _pythainlp,
     "jieba": _jieba,
 }
-"""Tokeniser name, as a language file gives it -> function. The last two need a package of that name."""
+"""Tokeniser name, as a language file gives it -> function."""
+
+TOKENISER_PACKAGES = {name: (name,) for name in ("janome", "pythainlp", "jieba")}
+"""Tokeniser -> the packages it needs. The last two come with an extra."""

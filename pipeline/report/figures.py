@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import re
+import warnings
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -37,9 +38,12 @@ def new_axes(width: int, height: int) -> Axes:
 
     matplotlib is imported here, so that whoever draws nothing does not wait for it.
     """
+    import matplotlib
     from matplotlib.backends.backend_svg import FigureCanvasSVG
     from matplotlib.figure import Figure
 
+    # Names are people's: "$" in one is no formula.
+    matplotlib.rcParams["text.parse_math"] = False
     figure = Figure(figsize=(width / _POINTS_AN_INCH, height / _POINTS_AN_INCH), layout="constrained")
     FigureCanvasSVG(figure)
     figure.patch.set_visible(False)
@@ -59,7 +63,9 @@ def to_svg(axes: Axes, name: str, description: str) -> str:
     import matplotlib
 
     stream = io.StringIO()
-    with matplotlib.rc_context({"svg.fonttype": "none", "svg.hashsalt": name}):
+    with matplotlib.rc_context({"svg.fonttype": "none", "svg.hashsalt": name}), warnings.catch_warnings():
+        # It measures text in a font of its own, which may lack letters that the reader's browser has.
+        warnings.filterwarnings("ignore", "Glyph .* missing from font")
         axes.get_figure().savefig(  # type: ignore[union-attr]
             stream, format="svg", metadata={"Date": None, "Creator": None, "Format": None, "Type": None}
         )

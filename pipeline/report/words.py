@@ -24,6 +24,7 @@ REASONS = {
     "not_clustered": "its proverb is in no cluster",
     "equal_options": "two options read the same",
     "flagged": "flagged by the jury, and this run leaves flagged items out",
+    "flagged_in_base": "flagged in the base dataset, and this run leaves flagged items out",
     "proverb_removed": "its proverb was taken out of the seeds",
     "unnamed_in_base": "the base dataset has no name for it",
     "reply_invalid": "no reply of the model was usable",

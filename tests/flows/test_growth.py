@@ -14,6 +14,7 @@ import yaml
 from typer.testing import CliRunner
 
 from flows.cli.main import app
+from flows.screen import run_lines
 from pipeline.errors import ConfigError, StageError
 from pipeline.seeds.table import COLUMNS, csv_text
 from pipeline.store.tables import read_table
@@ -136,8 +137,9 @@ def test_dropping_flagged_items_drops_the_bases_too(grown: Path) -> None:
     flagged = {i for i, row in before.items() if row["flag_paper"]}
     assert flagged
     stages, _, summary = build(grown, base="releases/1.0", drop_flagged=True, limit_proverbs=OLD)
-    assert stages["curate"].reasons == {"flagged": len(flagged)}
+    assert stages["curate"].reasons == {"flagged_in_base": len(flagged)}
     assert set(_items(summary.folder)) == set(before) - flagged
+    assert "possible" not in " ".join(run_lines(summary))  # nothing new was to be made
 
 
 def test_new_clusters_make_a_major_version_with_the_old_splits(grown: Path) -> None:

@@ -158,6 +158,14 @@ def test_an_unknown_id_shows_what_ids_look_like_and_near_ones(built: Path) -> No
         _type(built.parent / "elsewhere", item)
 
 
+def test_a_profile_that_is_not_there_is_an_error(built: Path) -> None:
+    ended = CliRunner().invoke(
+        app, ["why", "en-00000000", "--lang", "en", "--profile", "nope", "--root", str(built)]
+    )
+    assert isinstance(ended.exception, ConfigError)
+    assert "unknown profile 'nope'" in str(ended.exception)
+
+
 def test_without_a_ledger_the_rows_are_told_and_none_is_made(built: Path, tmp_path: Path) -> None:
     root = shutil.copytree(built, tmp_path / "root")
     for file in (root / "artifacts").glob("ledger.sqlite*"):

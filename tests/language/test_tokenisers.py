@@ -5,10 +5,12 @@ from __future__ import annotations
 import sys
 from concurrent.futures import ThreadPoolExecutor
 from importlib.util import find_spec
+from pathlib import Path
 
 import pytest
 
 from pipeline.errors import PrerequisiteError
+from pipeline.language.language import load_language
 from pipeline.language.tokenisers import TOKENISERS
 
 
@@ -73,3 +75,17 @@ def test_a_missing_package_says_what_to_type(
         monkeypatch.setitem(sys.modules, name, None)
     with pytest.raises(PrerequisiteError, match=rf"pip install 'adage\[{extra}\]' .*tokeniser: characters"):
         TOKENISERS[package](text)
+
+
+def test_a_language_names_the_packages_that_decide_its_words(project: Path) -> None:
+    found = {
+        code: load_language(project / "seeds" / code / "language.yaml").libraries
+        for code in ("ja", "am", "th", "zh", "en")
+    }
+    assert found == {
+        "ja": ("stopwordsiso", "janome"),
+        "am": (),
+        "th": ("stopwordsiso", "pythainlp"),
+        "zh": ("stopwordsiso", "jieba"),
+        "en": ("stopwordsiso",),
+    }
