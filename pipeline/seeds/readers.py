@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
-import zipfile
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -13,9 +13,13 @@ from typing import Any
 import openpyxl
 import pyarrow as pa
 import pyarrow.parquet as pq
-from openpyxl.utils.exceptions import InvalidFileException
 
 from pipeline.errors import SeedError
+
+DAMAGED = "\ufffd"
+"""What stands for a character that was damaged before we read it, as in a text cut inside an emoji."""
+
+_HALF = re.compile("[\ud800-\udfff]")
 
 
 @dataclass(frozen=True)
@@ -31,7 +35,8 @@ class Sheet:
 def read_sheet(path: Path) -> Sheet:
     """Read a CSV, TSV, JSON, JSONL, XLSX or Parquet file; nested JSON columns are named ``outer.inner``.
 
-    Raises SeedError naming file and row when the file is missing, of another kind, not UTF-8 or ill-formed.
+    Half a character, which JSON can write (``\\ud83d``) and no file can hold, is read as ``DAMAGED``. Raises
+    SeedError naming file and row when the file is missing, of another kind, not UTF-8 or ill-formed.
     """
     reader = _READERS.get(path.suffix.lower())
     if reader is None:
@@ -100,6 +105,8 @@ def _json(path: Path) -> Sheet:
         ) from error
     except _DoubledName as error:
         raise SeedError(f"{path}: {error}; rename one") from error
+    except (ValueError, RecursionError) as error:
+        raise SeedError(f"{path}: cannot be read as JSON: {error}") from error
     if not isinstance(data, list):
         raise SeedError(f"{path}: must hold a list of objects, holds {type(data).__name__}")
     return _objects(path, list(enumerate(data, start=1)), [])
@@ -121,6 +128,8 @@ def _jsonl(path: Path) -> Sheet:
             notes.append(f"line {number} is torn and was dropped: {line[:60]}")
         except _DoubledName as error:
             raise SeedError(f"{path}: line {number}: {error}; rename one") from error
+        except (ValueError, RecursionError) as error:
+            raise SeedError(f"{path}: line {number} cannot be read as JSON: {error}") from error
     return _objects(path, found, notes)
 
 
@@ -154,7 +163,7 @@ def _flat(value: Mapping[str, Any], prefix: str) -> Iterator[tuple[str, str]]:
         if isinstance(inner, dict):
             yield from _flat(inner, f"{prefix}{name}.")
         else:
-            yield f"{prefix}{name}", _cell(inner)
+            yield _HALF.sub(DAMAGED, f"{prefix}{name}"), _HALF.sub(DAMAGED, _cell(inner))
 
 
 def _cell(value: Any) -> str:
@@ -173,11 +182,15 @@ def _cell(value: Any) -> str:
 
 def _xlsx(path: Path) -> Sheet:
     try:
-        book = openpyxl.load_workbook(path, read_only=True, data_only=True)
-    except (InvalidFileException, zipfile.BadZipFile, KeyError) as error:
-        raise SeedError(f"{path}: is not an Excel workbook: {error}") from error
-    lines = [[_cell(c) for c in line] for line in book.worksheets[0].iter_rows(values_only=True)]
-    book.close()
+        lines = _workbook(path)
+    except OSError:
+        raise
+    # openpyxl reads rows as they are asked for and lets through whatever its parsers raise on a torn file.
+    except Exception as error:
+        raise SeedError(
+            f"{path}: is not an Excel workbook, or a damaged one: {error}; open it in a spreadsheet and save "
+            "it anew"
+        ) from error
     if not lines:
         return Sheet(path, [], [])
     width = max((i for i, name in enumerate(lines[0], start=1) if name), default=0)
@@ -190,10 +203,17 @@ def _xlsx(path: Path) -> Sheet:
     return _without_nameless(Sheet(path, columns, rows))
 
 
+def _workbook(path: Path) -> list[list[str]]:
+    book = openpyxl.load_workbook(path, read_only=True, data_only=True)
+    lines = [[_cell(c) for c in line] for line in book.worksheets[0].iter_rows(values_only=True)]
+    book.close()
+    return lines
+
+
 def _parquet(path: Path) -> Sheet:
     try:
         table = pq.read_table(path)
-    except pa.ArrowInvalid as error:
+    except pa.ArrowException as error:
         raise SeedError(f"{path}: is not a Parquet file: {error}") from error
     _distinct(path, table.column_names)
     return _objects(path, list(enumerate(table.to_pylist(), start=1)), [])

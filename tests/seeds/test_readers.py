@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import zipfile
 from datetime import date
 from pathlib import Path
 
@@ -99,6 +100,26 @@ def test_a_torn_last_line_is_dropped_and_said(tmp_path: Path) -> None:
     assert sheet.notes == ['line 3 is torn and was dropped: {"id": "q7", "an']
 
 
+def test_half_a_character_is_read_as_a_damaged_one(tmp_path: Path) -> None:
+    row = r'{"te\udc00xt": "a \ud83d", "tags": ["\ud83d", "\ud83d\ude00"]}'
+    for name, written in (("a.json", f"[{row}]"), ("a.jsonl", f"{row}\n")):
+        (tmp_path / name).write_text(written, encoding="utf-8")
+        [(_, cells)] = read_sheet(tmp_path / name).rows
+        assert cells == {"te\ufffdxt": "a \ufffd", "tags": '["\ufffd", "😀"]'}
+
+
+@pytest.mark.parametrize("part", ["xl/worksheets/sheet1.xml", "xl/workbook.xml"])
+@pytest.mark.parametrize("kept", [0.0, 0.3, 0.9])
+def test_a_workbook_with_a_torn_part_is_said_to_be_damaged(tmp_path: Path, part: str, kept: float) -> None:
+    whole = zipfile.ZipFile(_write(tmp_path, ".xlsx"))
+    with zipfile.ZipFile(tmp_path / "torn.xlsx", "w") as torn:
+        for name in whole.namelist():
+            data = whole.read(name)
+            torn.writestr(name, data[: int(len(data) * kept)] if name == part else data)
+    with pytest.raises(SeedError, match=r"torn\.xlsx: is not an Excel workbook, or a damaged one"):
+        read_sheet(tmp_path / "torn.xlsx")
+
+
 @pytest.mark.parametrize(
     ("name", "data", "said"),
     [
@@ -113,6 +134,8 @@ def test_a_torn_last_line_is_dropped_and_said(tmp_path: Path) -> None:
         ("a.jsonl", b'{"a": 1}\n{"b": 1, "b": 2}\n', "line 2: 'b' stands twice in one object"),
         ("a.json", b'[{"a.b": 1, "a": {"b": 2}}]', "row 1: 'a.b' stands twice"),
         ("a.jsonl", b'{"a": 1\n{"a": 2}\n', "line 1 is not JSON"),
+        ("a.json", b'[{"a": ' + b"1" * 5000 + b"}]", "cannot be read as JSON: Exceeds the limit"),
+        ("a.jsonl", b"[" * 100_000 + b"\n{}\n", "line 1 cannot be read as JSON: maximum recursion depth"),
         ("a.xlsx", b"no workbook", "is not an Excel workbook"),
         ("a.parquet", b"no parquet", "is not a Parquet file"),
         ("a.doc", b"", "cannot read .doc; known: .csv"),
