@@ -86,7 +86,7 @@ def write_seeds(path: Path, rows: Iterable[Mapping[str, str]]) -> None:
 
 
 def read_splits(path: Path) -> list[dict[str, str]]:
-    """The frozen splits, or [] where none are frozen."""
+    """The frozen splits, [] where none are frozen. SeedError names file, row and column of what is wrong."""
     if not path.is_file():
         return []
     sheet = read_sheet(path)
@@ -95,7 +95,19 @@ def read_splits(path: Path) -> list[dict[str, str]]:
             f"{path}: columns must be {', '.join(SPLIT_COLUMNS)}; found: {', '.join(sheet.columns)}"
         )
     rows = [(number, {c: restored(cell) for c, cell in row.items()}) for number, row in sheet.rows]
+    ids: dict[str, int] = {}
     for number, row in rows:
+        identity = row["proverb_id"]
+        if not identity:
+            raise SeedError(
+                f"{path}: row {number}, column proverb_id: empty; write the proverb's id, or delete the row"
+            )
+        if identity in ids:
+            raise SeedError(
+                f"{path}: row {number}, column proverb_id: {identity!r} stands in row {ids[identity]} too: "
+                "a proverb has one split, delete one of the rows"
+            )
+        ids[identity] = number
         if row["split"] not in ("train", "validation", "test"):
             raise SeedError(
                 f"{path}: row {number}, column split: {row['split']!r}; allowed: train, validation, test"
