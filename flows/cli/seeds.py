@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shutil
 from enum import StrEnum
+from itertools import count
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -21,6 +22,9 @@ from pipeline.visible import visible
 if TYPE_CHECKING:
     from pipeline.seeds.importing import Imported
     from pipeline.seeds.table import SeedRow
+
+_LONGEST_NAME = 40
+"""Characters of a file of rejects' name: with four bytes each it fits into the 255 of a file system."""
 
 app = typer.Typer(
     help="Bring in and check seed proverbs.",
@@ -78,7 +82,7 @@ def import_(
     result = import_sheets(existing, sheets, _mapping(mapping or []), language, conflicts.value)
     write_seeds(table, result.rows)
     _keep_language_file(place, lang)
-    rejects = _write_rejects(place, lang, files[0], result)
+    rejects = _write_rejects(place, lang, files, result)
     if as_json:
         print_json(_record(result, table, rejects))
     else:
@@ -107,6 +111,7 @@ def check(
     from pipeline.capr.seed_check import check_seeds
     from pipeline.language.language import load_language
     from pipeline.profile import load_profile
+    from pipeline.seeds.meaning import meaning_of
     from pipeline.seeds.table import read_seeds
 
     place = open_root(root)
@@ -114,7 +119,7 @@ def check(
     language = load_language(place.language(lang))
     settings = load_profile(place.profile(profile), place.profiles())
     seeds = read_seeds(place.seeds(lang), lang)
-    embedder, used = cheap_embedder(place, settings, [row["meaning"] or row["meaning_en"] for row in seeds])
+    embedder, used = cheap_embedder(place, settings, [meaning_of(row, language)[0] for row in seeds])
     found = check_seeds(seeds, language, settings, embedder)
     if as_json:
         print_json({"lang": lang, "profile": profile, "used": used, **found.as_json()})
@@ -140,26 +145,34 @@ def _keep_language_file(place: Root, lang: str) -> None:
         shutil.copyfile(place.language(lang), own)
 
 
-def _write_rejects(place: Root, lang: str, file: Path, result: Imported) -> Path:
+def _write_rejects(place: Root, lang: str, files: list[Path], result: Imported) -> Path | None:
+    """A file named after all that were imported, numbered where another import's stands: none is lost."""
     from pipeline.seeds.table import csv_text
 
-    path = place.artifacts / "imports" / lang / f"{file.stem}.rejected.csv"
+    if not result.rejected:
+        return None
     rows = [
         {"place": r.row_id, "reason": r.reason, "details": canonical_json(dict(r.numbers))}
         for r in result.rejected
     ]
-    write_text(path, csv_text(("place", "reason", "details"), rows))
+    text = csv_text(("place", "reason", "details"), rows)
+    folder = place.artifacts / "imports" / lang
+    name = "+".join(file.stem for file in files)[:_LONGEST_NAME]
+    paths = (folder / f"{name}{f'.{n}' if n > 1 else ''}.rejected.csv" for n in count(1))
+    path = next(p for p in paths if not p.exists() or p.read_bytes() == text.encode())
+    write_text(path, text)
     return path
 
 
-def _record(result: Imported, table: Path, rejects: Path) -> dict[str, object]:
+def _record(result: Imported, table: Path, rejects: Path | None) -> dict[str, object]:
     return {
         "table": str(table),
         "proverbs": len(result.rows),
         "added": result.added,
         "rejected": [{"place": r.row_id, "reason": r.reason, **r.numbers} for r in result.rejected],
-        "rejected_file": str(rejects),
+        "rejected_file": rejects and str(rejects),
         "meanings_merged": [{"text": text, "places": [place, other]} for text, place, other in result.merged],
+        "drafts_again": [{"proverb_id": row["proverb_id"], "text": row["text"]} for row in result.reopened],
         "variants": [
             {
                 "proverb_id": row["proverb_id"],
@@ -176,7 +189,7 @@ def _record(result: Imported, table: Path, rejects: Path) -> dict[str, object]:
     }
 
 
-def _report(result: Imported, table: Path, rejects: Path, direction: str) -> None:
+def _report(result: Imported, table: Path, rejects: Path | None, direction: str) -> None:
     def show(text: str) -> None:
         for line in paragraph(text, "  "):
             typer.echo(line)
@@ -190,6 +203,8 @@ def _report(result: Imported, table: Path, rejects: Path, direction: str) -> Non
         show(f"{sum(r.reason == reason for r in result.rejected)} rows {reason}")
     for text, place, other in result.merged:
         show(f"two meanings kept for {isolated(text, direction)}: {place} and {other}")
+    for row in result.reopened:
+        show(f"reviewed before, a draft again because a meaning came to it: {named(row)}")
     conflicts = [r.numbers for r in result.rejected if r.reason == "conflict"]
     # Each row of a conflict is a rejection of its own; the person reads of the proverb once.
     for text, places in dict.fromkeys((c["text"], " and ".join(c["places"])) for c in conflicts):
@@ -202,5 +217,5 @@ def _report(result: Imported, table: Path, rejects: Path, direction: str) -> Non
         show(f"{result.contains_proverb} explanations contain their proverb (marked in the build)")
     for note in result.notes:
         show(visible(note))
-    if result.rejected:
+    if rejects:
         typer.echo(f"  each row with its reason: {rejects}")

@@ -8,7 +8,7 @@ from typing import Literal
 
 from pipeline.errors import SeedError
 from pipeline.language.language import Language
-from pipeline.seeds.readers import Sheet
+from pipeline.seeds.readers import DAMAGED, Sheet
 from pipeline.seeds.spreadsheet import restored
 from pipeline.seeds.table import SeedRow, mint_id
 from pipeline.seeds.variants import probable_variants
@@ -17,6 +17,8 @@ from pipeline.store.result import Rejection
 FIELDS = ("text", "meaning", "meaning_en", "equivalent_en", "source", "note")
 _MEANINGS = ("meaning", "meaning_en", "equivalent_en")
 
+_JOINT = " / "
+
 Conflicts = Literal["merge", "reject"]
 
 
@@ -24,13 +26,15 @@ Conflicts = Literal["merge", "reject"]
 class Imported:
     """What an import made of its rows: the whole table, what was added, merged, rejected, marked.
 
-    ``merged`` are (proverb, place, other place) whose meanings were joined, ``variants`` are (row, the row it
-    is a variant of, similarity).
+    ``merged`` are (proverb, place, other place) whose meanings were joined, ``reopened`` the reviewed rows
+    that are drafts again because a meaning came to them, ``variants`` are (row, the row it is a variant of,
+    similarity).
     """
 
     rows: list[SeedRow]
     added: int = 0
     merged: list[tuple[str, str, str]] = field(default_factory=list)
+    reopened: list[SeedRow] = field(default_factory=list)
     rejected: list[Rejection] = field(default_factory=list)
     variants: list[tuple[SeedRow, SeedRow, float]] = field(default_factory=list)
     stood_in: int = 0
@@ -47,9 +51,11 @@ def import_sheets(
 ) -> Imported:
     """Add the sheets' rows to ``existing``.
 
-    A proverb that stands twice (same comparison key) with equal meanings is a duplicate; with different
-    ones a conflict: ``merge`` keeps one row with both meanings, ``reject`` keeps neither of the new ones.
-    Every row that adds nothing is a rejection that names both places. Close wordings get ``variant_of``.
+    A proverb that stands twice (same comparison key) is a duplicate where the second says nothing else, and
+    a conflict where it has another meaning: ``merge`` keeps one row with both meanings, joined by " / ",
+    ``reject`` keeps neither of the new ones. A reviewed row that got a meaning is a draft again. A cell
+    whose comparison key is empty, such as "-", is no meaning. Every row that adds nothing is a rejection
+    that names both places. Close wordings get ``variant_of``.
     """
     result = Imported([dict(row) for row in existing])
     found: dict[str, list[tuple[str, SeedRow]]] = {}
@@ -61,6 +67,7 @@ def import_sheets(
         for number, cells in sheet.rows:
             place = f"{sheet.path.name} row {number}"
             row = {name: restored(cells[columns[name]].strip()) if name in columns else "" for name in FIELDS}
+            row |= {name: "" for name in _MEANINGS if not language.key(row[name])}
             reason = _objection(row, language)
             if reason:
                 result.rejected.append(Rejection(place, reason, {"text": row["text"]}))
@@ -101,6 +108,8 @@ def _columns(mapping: Mapping[str, str], sheet: Sheet) -> dict[str, str]:
 
 
 def _objection(row: SeedRow, language: Language) -> str:
+    if any(DAMAGED in cell for cell in row.values()):
+        return "damaged_text"
     if not language.key(row["text"]):
         return "no_text"
     return "" if row["meaning"] or row["meaning_en"] else "no_meaning"
@@ -116,41 +125,52 @@ def _place(
 ) -> None:
     """Put all entries of one comparison key where they belong; ``taken`` are the ids given so far."""
     places = ([f"proverbs.csv {known['proverb_id']}"] if known else []) + [place for place, _ in entries]
-    candidates = ([known] if known else []) + [row for _, row in entries]
-    differ = any(_conflict(candidates[0], row, language) for row in candidates[1:])
+    target = dict(known or entries[0][1])
+    rest = entries if known else entries[1:]
+    # Each row is compared with all that the rows before it say together.
+    found = [_absorb(target, row, language) for _, row in rest]
+    differ = "conflict" in found
     if differ and conflicts == "reject":
         numbers = {"text": entries[0][1]["text"], "places": places}
         result.rejected += [Rejection(place, "conflict", numbers) for place, _ in entries]
         return
-    target = candidates[0]
-    for place, row in entries[0 if known else 1 :]:
-        if _absorb(target, row, language):
+    reason = "merged" if differ else "duplicate"
+    for (place, row), change in zip(rest, found, strict=True):
+        if change:
             result.merged.append((target["text"], places[0], place))
-        result.rejected.append(
-            Rejection(place, "merged" if differ else "duplicate", {"text": row["text"], "places": places})
-        )
+        result.rejected.append(Rejection(place, reason, {"text": row["text"], "places": places}))
     if known is None:
         identity = mint_id(language.code, target["text"], taken)
         taken.add(identity)
         result.rows.append({"proverb_id": identity, **target, "status": "draft", "variant_of": ""})
         result.added += 1
+    elif any(found):
+        known.update(target, status="draft")
+        if target["status"] == "reviewed":
+            result.reopened.append(known)
 
 
-def _conflict(one: SeedRow, other: SeedRow, language: Language) -> bool:
-    return any(one[f] and other[f] and language.key(one[f]) != language.key(other[f]) for f in _MEANINGS[:2])
+def _absorb(target: SeedRow, row: SeedRow, language: Language) -> Literal["", "addition", "conflict"]:
+    """Take into ``target`` what ``row`` says more; a conflict where it has another meaning than is there.
 
-
-def _absorb(target: SeedRow, row: SeedRow, language: Language) -> bool:
-    """Take into ``target`` what ``row`` says more; true when anything changed."""
-    changed = False
+    Meanings are compared part by part, so that a joined one adds nothing to itself.
+    """
+    changes = {}
     for name in _MEANINGS:
-        parts = target[name].split(" / ") if target[name] else []
-        if row[name] and language.key(row[name]) not in {language.key(part) for part in parts}:
-            target[name] = " / ".join([*parts, row[name]])
-            changed = True
-    if changed and row["source"] not in target["source"].split("; "):
+        known = {language.key(part) for part in (target[name], *target[name].split(_JOINT))} - {""}
+        new: dict[str, str] = {}
+        if language.key(row[name]) not in known:
+            for part in row[name].split(_JOINT):
+                new.setdefault(language.key(part), part)
+        fresh = [part for key, part in new.items() if key and key not in known]
+        if fresh:
+            changes[name] = bool(known)
+            target[name] = _JOINT.join([target[name], *fresh]) if known else row[name]
+    if changes and row["source"] not in target["source"].split("; "):
         target["source"] = "; ".join(s for s in (target["source"], row["source"]) if s)
-    return changed
+    if changes.get("meaning") or changes.get("meaning_en"):
+        return "conflict"
+    return "addition" if changes else ""
 
 
 def _mark_variants(result: Imported, language: Language, first_new: int) -> None:

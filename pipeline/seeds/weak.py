@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from pipeline.language.language import Language
+from pipeline.seeds.meaning import meaning_of
 
 LEAST_WORDS = 4
 """A meaning of fewer words seldom says when one would use the proverb (our choice)."""
@@ -41,9 +42,9 @@ def weak_meanings(seeds: Sequence[Mapping[str, str]], language: Language) -> lis
     found: list[WeakMeaning] = []
     first: dict[str, Mapping[str, str]] = {}
     for row in seeds:
-        meaning = row["meaning"].strip() or row["meaning_en"].strip()
+        meaning, origin = meaning_of(row, language)
         key = language.key(meaning)
-        reasons = _reasons(row, meaning, key, language)
+        reasons = _reasons(row["text"], meaning, origin, language)
         found += [WeakMeaning(row["proverb_id"], row["text"], reason, meaning) for reason in reasons]
         earlier = first.setdefault(key, row) if key else row
         if earlier is not row and not _variants(earlier, row):
@@ -53,13 +54,13 @@ def weak_meanings(seeds: Sequence[Mapping[str, str]], language: Language) -> lis
     return sorted(found, key=lambda weak: order.index(weak.reason))
 
 
-def _reasons(row: Mapping[str, str], meaning: str, key: str, language: Language) -> list[str]:
-    if not key:
+def _reasons(text: str, meaning: str, origin: str, language: Language) -> list[str]:
+    if not meaning:
         return ["no_meaning"]
-    reasons = [] if row["meaning"].strip() else ["english_stands_in"]
-    if key == language.key(row["text"]):
+    reasons = [] if origin == "native" else ["english_stands_in"]
+    if language.key(meaning) == language.key(text):
         return [*reasons, "equals_proverb"]
-    if language.quotes(meaning, row["text"]):
+    if language.quotes(meaning, text):
         reasons.append("contains_proverb")
     if language.word_count(meaning) < LEAST_WORDS:
         reasons.append("very_short")

@@ -85,6 +85,49 @@ def test_check_says_when_clustering_would_be_refused(server: ScriptedServer, tmp
     assert "clustering all seeds would be refused: the limit is 0.1 MiB" in shown
 
 
+def test_every_import_leaves_its_own_file_of_rejects(tmp_path: Path) -> None:
+    root = tmp_path / "root"
+    folders = [tmp_path / name for name in ("one", "two")]
+    for folder, text in zip(folders, ("Time flies,", "Haste,"), strict=True):
+        folder.mkdir()
+        (folder / "a.csv").write_text(f"text,meaning\n{text}\n", encoding="utf-8")
+    (tmp_path / "b.csv").write_text("text,meaning\nTime flies,Hours pass\n", encoding="utf-8")
+
+    def rejects(*files: Path) -> Path | None:
+        words = ["seeds", "import", *map(str, files), "--lang", "en", "--json", "--root", str(root)]
+        path = json.loads(_adage(*words))["rejected_file"]
+        return path and Path(path)
+
+    first, second = rejects(folders[0] / "a.csv"), rejects(folders[1] / "a.csv")
+    assert first is not None
+    assert second is not None
+    assert (first.name, second.name) == ("a.rejected.csv", "a.2.rejected.csv")
+    assert "Time flies" in first.read_text(encoding="utf-8")
+    assert "Haste" in second.read_text(encoding="utf-8")
+    both = rejects(folders[0] / "a.csv", tmp_path / "b.csv")
+    assert both is not None
+    assert both.name == "a+b.rejected.csv"
+    # The same import again leaves the same file, and one that took every row none.
+    assert rejects(folders[0] / "a.csv") == first
+    (tmp_path / "b.csv").write_text("text,meaning\nStill waters run deep,Say little\n", encoding="utf-8")
+    assert rejects(tmp_path / "b.csv") is None
+
+
+def test_an_import_says_which_reviewed_rows_are_drafts_again(tmp_path: Path) -> None:
+    table = tmp_path / "a.csv"
+    words = ["seeds", "import", str(table), "--lang", "en", "--root", str(tmp_path)]
+    table.write_text("text,meaning\nTime flies,Hours pass\n", encoding="utf-8")
+    _adage(*words)
+    proverbs = tmp_path / "seeds" / "en" / "proverbs.csv"
+    proverbs.write_text(
+        proverbs.read_text(encoding="utf-8").replace(",draft,", ",reviewed,"), encoding="utf-8"
+    )
+    table.write_text("text,meaning\nTime flies,Insects\n", encoding="utf-8")
+    shown = " ".join(_adage(*words).split())
+    assert "reviewed before, a draft again because a meaning came to it: Time flies [a.csv row 2" in shown
+    assert ",draft," in proverbs.read_text(encoding="utf-8")
+
+
 def test_arabic_is_set_apart_and_every_line_fits(tmp_path: Path) -> None:
     table = tmp_path / "a.csv"
     texts = ["الشجرة الطويلة تهزها الريح", "الشجرة الطويله تهزها الرياح", "من زرع حصد", "البيت بيتك"]

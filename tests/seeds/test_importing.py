@@ -1,19 +1,24 @@
 from __future__ import annotations
 
+import json
 from collections import Counter
 from collections.abc import Callable
+from itertools import permutations
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from pipeline.capr.acquire import AcquireParams, usable
 from pipeline.errors import SeedError
 from pipeline.language.language import Language, load_language
 from pipeline.seeds.importing import Imported, import_sheets
-from pipeline.seeds.readers import read_sheet
+from pipeline.seeds.readers import Sheet, read_sheet
 from pipeline.seeds.table import read_seeds, write_seeds
+from tests.capr.kit import PROJECT
 
 
 @pytest.fixture(scope="module")
@@ -44,6 +49,15 @@ def _import(folder: Path, language: Language, *texts: str, conflicts: str = "mer
     return import_sheets([], [read_sheet(p) for p in paths], {}, language, conflicts)  # type: ignore[arg-type]
 
 
+def _again(
+    folder: Path, language: Language, rows: list[dict[str, str]], text: str, conflicts: str = "merge"
+) -> Imported:
+    """Import a sheet into a table that has ``rows``."""
+    path = folder / "again.csv"
+    path.write_text(text, encoding="utf-8")
+    return import_sheets(rows, [read_sheet(path)], {}, language, conflicts)  # type: ignore[arg-type]
+
+
 def test_one_proverb_twice_with_two_meanings(tmp_path: Path, english: Language) -> None:
     text = "text,meaning\nHaste makes waste,One\nOther words here,Two\nhaste makes WASTE.,Three\n"
     merged = _import(tmp_path, english, text)
@@ -70,6 +84,122 @@ def test_rows_without_text_or_meaning_are_rejected(tmp_path: Path, english: Lang
         ("0.csv row 3", "no_meaning"),
     ]
     assert len(result.rows) == 1
+
+
+PLACEHOLDERS = ["-", "...", "—", "?", "\u200b", "・"]
+
+
+@pytest.mark.parametrize("nothing", PLACEHOLDERS)
+def test_a_cell_that_says_nothing_is_no_meaning(tmp_path: Path, english: Language, nothing: str) -> None:
+    text = f"text,meaning,meaning_en\nHaste makes waste,{nothing},One\nTime flies,{nothing},{nothing}\n"
+    result = _import(tmp_path, english, text)
+    assert [(row["meaning"], row["meaning_en"]) for row in result.rows] == [("", "One")]
+    assert result.stood_in == 1
+    assert [(r.row_id, r.reason) for r in result.rejected] == [("0.csv row 3", "no_meaning")]
+    # Nor does one that stands in the table keep a meaning away.
+    placed = [{**result.rows[0], "meaning": nothing}]
+    [row] = _again(tmp_path, english, placed, "text,meaning\nHaste makes waste,Two\n", "reject").rows
+    assert row["meaning"] == "Two"
+
+
+JOINED = [
+    "sincerity / devotion",
+    "devotion / sincerity / devotion",
+    "sincerity/devotion",
+    "a / b",
+    "one",
+    " / ",
+    "- / one",
+]
+
+
+@pytest.mark.parametrize("conflicts", ["merge", "reject"])
+@pytest.mark.parametrize("meaning", JOINED)
+def test_importing_a_sheet_again_changes_nothing(
+    tmp_path: Path, english: Language, meaning: str, conflicts: str
+) -> None:
+    text = f"text,meaning,meaning_en,equivalent_en\nTime flies,{meaning},x,{meaning}\n"
+    rows = _import(tmp_path, english, text).rows
+    for _ in range(3):
+        again = _again(tmp_path, english, rows, text, conflicts)
+        assert again.rows == rows
+        assert (again.merged, [r.reason for r in again.rejected]) == ([], ["duplicate"])
+
+
+@given(
+    st.lists(
+        st.lists(st.sampled_from(["one", "two", "Two", "-", "one / two", "three"]), min_size=1).map(
+            " / ".join
+        ),
+        min_size=1,
+        max_size=5,
+    )
+)
+def test_a_merged_meaning_holds_each_part_once_and_meets_its_sheet_as_known(meanings: list[str]) -> None:
+    english = load_language(PROJECT / "seeds" / "en" / "language.yaml")
+    lines = [(n, {"text": "Time flies", "meaning": m, "meaning_en": "x"}) for n, m in enumerate(meanings)]
+    sheet = Sheet(Path("a.csv"), ["text", "meaning", "meaning_en"], lines)
+    [row] = import_sheets([], [sheet], {}, english, "merge").rows
+    said = {part for part in map(english.key, " / ".join(meanings).split(" / ")) if part}
+    parts = [english.key(part) for part in row["meaning"].split(" / ")]
+    assert {part for part in parts if part} == said
+    again = import_sheets([row], [sheet], {}, english, "reject")
+    assert again.rows == [row]
+    assert {r.reason for r in again.rejected} == {"duplicate"}
+
+
+def test_a_meaning_that_says_more_is_a_conflict_and_one_that_says_less_is_none(
+    tmp_path: Path, english: Language
+) -> None:
+    rows = _import(tmp_path, english, "text,meaning\nTime flies,sincerity\n").rows
+    more = "text,meaning\nTime flies,sincerity / devotion\n"
+    refused = _again(tmp_path, english, rows, more, "reject")
+    assert (refused.rows, [r.reason for r in refused.rejected]) == (rows, ["conflict"])
+    merged = _again(tmp_path, english, rows, more, "merge")
+    assert merged.rows[0]["meaning"] == "sincerity / devotion"
+    less = _again(tmp_path, english, merged.rows, "text,meaning\nTime flies,devotion\n", "reject")
+    assert [r.reason for r in less.rejected] == ["duplicate"]
+
+
+def test_rows_that_contradict_each_other_are_refused_whatever_the_first_leaves_out(
+    tmp_path: Path, english: Language
+) -> None:
+    lines = ["Time flies,,Hours pass", "Time flies,hours are short,", "Time flies,flies are insects,"]
+    for order in permutations(lines):
+        text = "\n".join(["text,meaning,meaning_en", *order]) + "\n"
+        refused = _import(tmp_path, english, text, conflicts="reject")
+        assert (refused.rows, [r.reason for r in refused.rejected]) == ([], ["conflict"] * 3)
+        merged = _import(tmp_path, english, text)
+        assert [r.reason for r in merged.rejected] == ["merged"] * 2
+        assert len(merged.rows[0]["meaning"].split(" / ")) == 2
+
+
+def test_a_reviewed_row_that_gets_a_meaning_is_a_draft_again(tmp_path: Path, english: Language) -> None:
+    [row] = _import(tmp_path, english, "text,meaning\nTime flies,Hours pass\n").rows
+    reviewed = [{**row, "status": "reviewed"}]
+    same = _again(tmp_path, english, reviewed, "text,meaning\nTime flies,HOURS pass\n")
+    assert (same.rows, same.reopened) == (reviewed, [])
+    for more in ("meaning\nTime flies,Insects", "meaning_en\nTime flies,Insects"):
+        changed = _again(tmp_path, english, reviewed, f"text,{more}\n")
+        assert changed.rows[0]["status"] == "draft"
+        assert changed.reopened == changed.rows
+    drafts = _again(tmp_path, english, [row], "text,meaning\nTime flies,Insects\n")
+    assert drafts.reopened == []
+
+
+def test_a_row_with_a_damaged_character_is_rejected(tmp_path: Path, english: Language) -> None:
+    path = tmp_path / "a.json"
+    rows = [
+        {"text": "Time flies \ud83d", "meaning": "One"},
+        {"text": "Haste", "meaning": "Two", "x": "\udc00"},
+    ]
+    path.write_text(json.dumps(rows), encoding="utf-8")
+    result = import_sheets([], [read_sheet(path)], {}, english, "merge")
+    assert [(r.row_id, r.reason, r.numbers) for r in result.rejected] == [
+        ("a.json row 1", "damaged_text", {"text": "Time flies \ufffd"})
+    ]
+    assert [row["text"] for row in result.rows] == ["Haste"]
+    write_seeds(tmp_path / "proverbs.csv", result.rows)
 
 
 def test_a_close_wording_is_a_variant(tmp_path: Path, english: Language) -> None:
