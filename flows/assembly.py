@@ -20,6 +20,7 @@ from pipeline.capr.graph import PROMPTS, STAGES
 from pipeline.capr.judge import Judge
 from pipeline.capr.reclustering import what_changes
 from pipeline.capr.runner import Materials, Runner
+from pipeline.capr.split_check import check_splits
 from pipeline.embed.cache import CachedEmbedder
 from pipeline.embed.held import NothingMore
 from pipeline.errors import CallLimitReached, ConfigError, Interrupted, PrerequisiteError
@@ -218,6 +219,7 @@ def assemble(request: BuildRequest, screen: Screen, scratch: Path | None = None)
     seeds = read_seeds(place.seeds(lang), lang)
     frozen_splits = read_splits(place.splits(lang))
     base = _open_base(request, place, scratch)
+    check_splits(seeds, frozen_splits, base)
     if base is None:
         # Every proverb may get a label of its own: what that needs is known before the first call is made.
         asked = min(len(seeds), settings.capr.acquire.limit or len(seeds))

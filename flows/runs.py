@@ -66,6 +66,7 @@ def finish_run(
     frozen = record_of(
         {name: stages[name].table() for name in ("cluster", "name_clusters")},
         {name: stages[name].facts for name in ("filter", "distractors", "curate")},
+        base,
     )
     about = {"version": version_, "lang": lang, "embedder": details["embedder"]["identity"]}
     write_dataset(folder, items, details["notices"], {**about, **frozen})

@@ -23,6 +23,11 @@ def offer_profiles(ctx: typer.Context) -> list[str]:
     return place.profiles() if place else []
 
 
+def _in_working_folder(folder: str | None) -> str | None:
+    """A folder as it is typed, from the working directory; a deployment's parameter is from the root."""
+    return folder and str(Path(folder).absolute())
+
+
 RootOption = Annotated[
     Path | None,
     typer.Option(
@@ -73,7 +78,11 @@ LimitDomainsOption = Annotated[int | None, typer.Option(min=1, max=10, help="Use
 DropFlaggedOption = Annotated[bool, typer.Option(help="Leave items out that the jury flags.")]
 BaseOption = Annotated[
     str | None,
-    typer.Option(help="Grow this dataset: a finished run's folder. Old items stay.", show_default=False),
+    typer.Option(
+        help="Grow this dataset: a finished run's folder. Old items stay.",
+        show_default=False,
+        callback=_in_working_folder,
+    ),
 ]
 ReclusterOption = Annotated[
     bool, typer.Option(help="With --base: new clusters and items, a new major version.")

@@ -11,6 +11,7 @@ from pipeline.capr.base import Base
 from pipeline.errors import SeedError
 from pipeline.language.language import Language
 from pipeline.params import Params
+from pipeline.seeds.meaning import meaning_of
 from pipeline.store.result import Rejection, StageResult
 
 
@@ -28,11 +29,12 @@ def acquire(
     """Check seed rows; keep each distinct proverb that has a meaning (see ``usable``).
 
     Rows past the limit stay in the table with ``selected`` false: similarity caps are calibrated on all
-    seeds of a language. Proverbs of the base dataset come first, are selected whatever the limit and marked
-    ``in_base``: no model is asked about them again. Raises SeedError when too few remain.
+    seeds of a language. Proverbs that have a cluster in the base dataset come first, are selected whatever
+    the limit and marked ``in_base``: no model is asked about them again. Those that only have a split in it
+    come next and are new in all else. Raises SeedError when too few remain.
     """
-    old = frozenset(base.proverbs) if base else frozenset[str]()
-    rows, rejected = usable(seeds, language, params, old)
+    settled = base.settled if base else frozenset[str]()
+    rows, rejected = usable(seeds, language, params, settled, base.splits if base else ())
     selected = sum(row["selected"] for row in rows)
     if selected < params.least:
         counts = f"{len(seeds)} seed rows, {len(rows)} usable, {selected} within the limit"
@@ -56,9 +58,10 @@ def usable(
     seeds: Sequence[Mapping[str, str]],
     language: Language,
     params: AcquireParams,
-    old: Collection[str] = frozenset(),
+    settled: Collection[str] = (),
+    known: Collection[str] = (),
 ) -> tuple[list[dict[str, Any]], list[Rejection]]:
-    """The rows a benchmark can be built from, those of ``old`` proverbs first, and the others with reasons.
+    """The rows a benchmark can be built from, ``settled``, then ``known`` ids first; others with reasons.
 
     A missing native meaning is stood in for by the English one and marked ``meaning_from=en``, as the
     paper does for Japanese (section 3.3).
@@ -67,29 +70,29 @@ def usable(
     rejected: list[Rejection] = []
     by_key: dict[str, str] = {}
     variant_of = {row["proverb_id"]: row["variant_of"] for row in seeds}
-    for row in sorted(seeds, key=lambda row: row["proverb_id"] not in old):
+    for row in sorted(seeds, key=lambda r: (r["proverb_id"] not in settled, r["proverb_id"] not in known)):
         facts = language.analyse(row["text"], params.script_share)
-        reason, numbers = _objection(row, facts.key, facts.verdict.script_share, by_key, params)
+        meaning, origin = meaning_of(row, language)
+        reason, numbers = _objection(row, meaning, facts.key, facts.verdict.script_share, by_key, params)
         if reason:
             rejected.append(Rejection(row["proverb_id"], reason, {"text": row["text"], **numbers}))
             continue
         by_key[facts.key] = row["proverb_id"]
-        native = row["meaning"].strip() != ""
-        meaning = row["meaning"] if native else row["meaning_en"]
+        in_base = row["proverb_id"] in settled
         rows.append(
             {
                 "proverb_id": row["proverb_id"],
                 "text": row["text"],
                 "meaning": meaning,
-                "meaning_from": "native" if native else "en",
+                "meaning_from": origin,
                 "meaning_en": row["meaning_en"],
                 "equivalent_en": row["equivalent_en"],
                 "source": row["source"],
                 "status": row["status"],
                 "group": group_of(row["proverb_id"], variant_of),
                 "contains_proverb": language.quotes(meaning, row["text"]),
-                "selected": row["proverb_id"] in old or params.limit is None or len(rows) < params.limit,
-                "in_base": row["proverb_id"] in old,
+                "selected": in_base or params.limit is None or len(rows) < params.limit,
+                "in_base": in_base,
             }
         )
     return rows, rejected
@@ -107,11 +110,16 @@ def group_of(proverb_id: str, variant_of: Mapping[str, str]) -> str:
 
 
 def _objection(
-    row: Mapping[str, str], key: str, share: float | None, by_key: Mapping[str, str], params: AcquireParams
+    row: Mapping[str, str],
+    meaning: str,
+    key: str,
+    share: float | None,
+    by_key: Mapping[str, str],
+    params: AcquireParams,
 ) -> tuple[str, dict[str, Any]]:
     if not row["text"].strip() or not key:
         return "no_text", {}
-    if not row["meaning"].strip() and not row["meaning_en"].strip():
+    if not meaning:
         return "no_meaning", {}
     if key in by_key:
         return "duplicate", {"of": by_key[key]}

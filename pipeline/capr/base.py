@@ -11,7 +11,11 @@ import pyarrow as pa
 
 @dataclass(frozen=True)
 class FrozenProverb:
-    """A proverb's place in a base dataset; without a label it has no cluster (``cluster_id`` None)."""
+    """A proverb's place in a base dataset.
+
+    Without a cluster (``cluster_id`` None) it has its split and nothing else: it got no label, was past the
+    limit, or was taken out of the seeds.
+    """
 
     split: str
     label: str | None
@@ -49,6 +53,11 @@ class Base:
     def splits(self) -> dict[str, str]:
         """Proverb id -> split."""
         return {proverb_id: frozen.split for proverb_id, frozen in self.proverbs.items()}
+
+    @property
+    def settled(self) -> frozenset[str]:
+        """Proverbs that have a cluster: no model is asked about them again. The others are as if new."""
+        return frozenset(i for i, frozen in self.proverbs.items() if frozen.cluster_id is not None)
 
     @property
     def clustered(self) -> list[dict[str, Any]]:

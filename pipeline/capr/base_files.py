@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shutil
 from collections.abc import Mapping, Sequence
 from functools import partial
@@ -21,6 +22,7 @@ from pipeline.store.tables import read_table, write_table
 RECORD = "base.json"
 SPLITS = ("train", "validation", "test")
 _DIGEST = 16
+_VERSION = re.compile(r"\d+\.\d+", re.ASCII)
 
 
 def write_dataset(folder: Path, items: pa.Table, notices: Sequence[str], record: Mapping[str, Any]) -> None:
@@ -40,9 +42,15 @@ def write_dataset(folder: Path, items: pa.Table, notices: Sequence[str], record:
     write_json(folder / RECORD, {**record, "files": files})
 
 
-def record_of(tables: Mapping[str, pa.Table], facts: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
-    """What a run freezes besides its items, from the tables and facts of its stages."""
-    splits: Mapping[str, str] = facts["curate"]["splits"]
+def record_of(
+    tables: Mapping[str, pa.Table], facts: Mapping[str, Mapping[str, Any]], base: Base | None
+) -> dict[str, Any]:
+    """What a run freezes besides its items, from the tables and facts of its stages and from its base.
+
+    The splits of the base's proverbs are carried on, those of proverbs that are gone too: one that comes
+    back must not change its split.
+    """
+    splits = {**(base.splits if base else {}), **facts["curate"]["splits"]}
     clustered = {row["proverb_id"]: row for row in tables["cluster"].to_pylist()}
     proverbs = {}
     for proverb_id, split in sorted(splits.items()):
@@ -87,6 +95,7 @@ def load_base(folder: Path, lang: str, copies: Path) -> Base:
         )
     try:
         record = json.loads(place.read_text(encoding="utf-8"))
+        _check_record(record)
         tables = [_split_table(folder, split, record["files"][split]) for split in SPLITS]
         base = Base(
             version=record["version"],
@@ -98,7 +107,7 @@ def load_base(folder: Path, lang: str, copies: Path) -> Base:
             cluster_names={int(number): name for number, name in record["clusters"].items()},
             items=pa.concat_tables(tables),
         )
-    except (ValueError, KeyError, TypeError, OSError) as error:
+    except (ValueError, KeyError, TypeError, AttributeError, OSError) as error:
         raise ConfigError(
             f"{folder}: not a whole base dataset: {error}. Bases that builds have used are kept in {copies}"
         ) from error
@@ -106,6 +115,16 @@ def load_base(folder: Path, lang: str, copies: Path) -> Base:
         raise ConfigError(f"{folder}: a base dataset of {base.lang!r}, but --lang is {lang!r}")
     _keep(folder, copies / base.digest[:_DIGEST])
     return base
+
+
+def _check_record(record: Mapping[str, Any]) -> None:
+    version, proverbs = record["version"], record["proverbs"]
+    if not _VERSION.fullmatch(version):
+        raise ValueError(f"version in {RECORD} is {version!r}, must be two numbers such as 1.0")
+    for proverb_id, frozen in proverbs.items():
+        if frozen["split"] not in SPLITS:
+            allowed = ", ".join(SPLITS)
+            raise ValueError(f"{proverb_id} in {RECORD} has split {frozen['split']!r}; allowed: {allowed}")
 
 
 def _split_table(folder: Path, split: str, digest: str) -> pa.Table:

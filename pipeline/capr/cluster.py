@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Container
+from collections.abc import Collection, Container
 from typing import Any, Literal
 
 import numpy as np
@@ -28,16 +28,21 @@ class ClusterParams(Params):
     memory_gib: float = Field(default=8, gt=0)
 
 
-def cluster(labels: pa.Table, embedder: Embedder, params: ClusterParams, base: Base | None) -> StageResult:
+def cluster(
+    labels: pa.Table, proverbs: pa.Table, embedder: Embedder, params: ClusterParams, base: Base | None
+) -> StageResult:
     """Group proverbs by theme label; keeps (proverb_id, label, cluster_id, label_key).
 
     Distinct labels are embedded once each; labels that are one theme count once and are reported as
     ``doubled_labels``. Clusters are numbered by their alphabetically first label, whatever the row order.
-    On a base dataset its proverbs keep their clusters and new labels join the nearest one. A label without a
-    usable vector is rejected with its proverbs; the others go on. Raises StageError where fewer than 4
-    themes are left, or the search needs more memory than ``memory_gib``.
+    On a base dataset its proverbs keep their clusters and new labels join the nearest one; those of its
+    proverbs that are no longer in ``proverbs`` hold their place in that reckoning and are rejected. A label
+    without a usable vector is rejected with its proverbs; the others go on. Raises StageError where fewer
+    than 4 themes are left, or the search needs more memory than ``memory_gib``.
     """
-    return _join(labels, embedder, params, base) if base else _search(labels, embedder, params)
+    if base is None:
+        return _search(labels, embedder, params)
+    return _join(labels, set(proverbs["proverb_id"].to_pylist()), embedder, params, base)
 
 
 def _search(labels: pa.Table, embedder: Embedder, params: ClusterParams) -> StageResult:
@@ -83,7 +88,9 @@ def _search(labels: pa.Table, embedder: Embedder, params: ClusterParams) -> Stag
     return StageResult(kept, _without_vector(given, place), len(given), facts)
 
 
-def _join(labels: pa.Table, embedder: Embedder, params: ClusterParams, base: Base) -> StageResult:
+def _join(
+    labels: pa.Table, there: Collection[str], embedder: Embedder, params: ClusterParams, base: Base
+) -> StageResult:
     """The base's clusters as they are, and each new label in the one whose mean label vector is nearest."""
     old = base.clustered
     place_of = {row["label"]: (row["label_key"], row["cluster_id"]) for row in old}
@@ -112,7 +119,9 @@ def _join(labels: pa.Table, embedder: Embedder, params: ClusterParams, base: Bas
             by_words[theme_words(name)] = len(themes)
             themes.append(place_of[name])
             points = np.vstack([points, of_new[at]])
-    kept = old + [
+    stayed = [row for row in old if row["proverb_id"] in there]
+    gone = [Rejection(row["proverb_id"], "proverb_removed") for row in old if row["proverb_id"] not in there]
+    kept = stayed + [
         {
             "proverb_id": row["proverb_id"],
             "label": row["label"],
@@ -130,9 +139,9 @@ def _join(labels: pa.Table, embedder: Embedder, params: ClusterParams, base: Bas
         "silhouettes": [],
         "distinct_labels": len({row["label"] for row in kept}),
         "doubled_labels": doubled,
-        "joined_the_base": len(kept) - len(old),
+        "joined_the_base": len(kept) - len(stayed),
     }
-    return StageResult(kept, _without_vector(new, place_of), len(old) + len(new), facts)
+    return StageResult(kept, gone + _without_vector(new, place_of), len(old) + len(new), facts)
 
 
 def _usable(names: list[str], vectors: Vectors) -> tuple[list[str], Vectors]:

@@ -11,7 +11,7 @@ import pyarrow as pa
 from pipeline.capr.base import Base
 from pipeline.capr.flags import flags
 from pipeline.capr.rubrics import RUBRICS
-from pipeline.capr.splitting import assign_splits
+from pipeline.capr.splitting import assign_splits, kept_splits
 from pipeline.errors import StageError
 from pipeline.params import Params
 from pipeline.store.result import Rejection, StageResult
@@ -41,8 +41,7 @@ def curate(
 
     A base dataset's items come first and to the letter; those whose proverb was taken out of the seeds are
     rejected, and flagged ones where flagged items are dropped. Raises StageError when a judgement's digest is
-    not its item's (it was made for another text), or when splits.csv and the base put a proverb into
-    different splits.
+    not its item's (it was made for another text).
     """
     selected = {row["proverb_id"]: row for row in proverbs.to_pylist() if row["selected"]}
     cluster_of = {row["proverb_id"]: row["cluster_id"] for row in clusters.to_pylist()}
@@ -52,7 +51,7 @@ def curate(
         list(groups),
         clusters={p: cluster_of.get(p, -1) for p in groups},
         groups=groups,
-        frozen=_frozen(frozen_splits, base),
+        frozen=kept_splits(frozen_splits, base),
         run_seed=run_seed,
     )
     ratings = _ratings(items, judgements)
@@ -91,20 +90,6 @@ def curate(
     }
     expected = items.num_rows + (base.items.num_rows if base else 0)
     return StageResult(rows, rejected, expected, facts)
-
-
-def _frozen(frozen_splits: Sequence[Mapping[str, str]], base: Base | None) -> dict[str, str]:
-    frozen = {row["proverb_id"]: row["split"] for row in frozen_splits}
-    of_base = base.splits if base else {}
-    moved = [i for i in of_base if i in frozen and frozen[i] != of_base[i]]
-    if moved:
-        first = moved[0]
-        raise StageError(
-            f"splits.csv has {len(moved)} proverbs in another split than the base dataset: {first} is "
-            f"{frozen[first]} there and {of_base[first]} in the base. Items of the base stay where they are: "
-            "correct splits.csv, or build without the base"
-        )
-    return frozen | of_base
 
 
 def _from_base(

@@ -177,7 +177,6 @@ def _pool(
 ) -> tuple[Pool, dict[str, int]]:
     """The clustered proverbs with usable vectors in id order, so that row order decides nothing."""
     place = {row["proverb_id"]: i for i, row in enumerate(seeds) if sound[i]}
-    # A proverb of the base dataset may have been taken out of the seeds since: it is no option any more.
     labelled = sorted(
         (row for row in clusters.to_pylist() if row["proverb_id"] in place),
         key=lambda row: row["proverb_id"],

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 
-from pipeline.errors import StageError
+from pipeline.capr.base import Base
+from pipeline.errors import SeedError
 from pipeline.hashing import stable_order
 
 HELD_OUT = ("test", "validation")
@@ -17,6 +18,22 @@ def held_out(n_proverbs: int) -> int:
     822, 484, 69 give 123, 72, 10.
     """
     return n_proverbs * 15 // 100
+
+
+def kept_splits(frozen_splits: Sequence[Mapping[str, str]], base: Base | None) -> dict[str, str]:
+    """Proverb id -> the split it has already; SeedError when splits.csv and the base differ on one."""
+    frozen = {row["proverb_id"]: row["split"] for row in frozen_splits}
+    if base is None:
+        return frozen
+    moved = [i for i, split in sorted(base.splits.items()) if frozen.get(i, split) != split]
+    if moved:
+        first = moved[0]
+        raise SeedError(
+            f"seeds/{base.lang}/splits.csv has {len(moved)} proverbs in another split than base dataset "
+            f"{base.version}: {first} is {frozen[first]} there and {base.splits[first]} in the base. What is "
+            "published stays where it is: correct splits.csv, or build without the base"
+        )
+    return frozen | base.splits
 
 
 def assign_splits(
@@ -32,15 +49,13 @@ def assign_splits(
     Frozen proverbs keep their split, and one with a frozen variant joins it. Test and then validation are
     filled up to floor(0.15 n) from the rest, spread over clusters: each next group comes from the cluster
     that lags furthest behind its share, groups within a cluster in hash order. A group of variants moves as
-    one, and a group too large for the room that is left stays in train. Raises StageError when ``frozen``
+    one, and a group too large for the room that is left stays in train. Raises SeedError when ``frozen``
     has variants in different splits.
     """
     members: dict[str, list[str]] = defaultdict(list)
     for proverb_id in proverb_ids:
         members[groups[proverb_id]].append(proverb_id)
-    assigned = {
-        group: split for group, ids in members.items() if (split := _frozen_split(group, ids, frozen))
-    }
+    assigned = {group: split for group, ids in members.items() if (split := kept_split(group, ids, frozen))}
     target = held_out(len(proverb_ids))
     cluster_of = {group: clusters[min(ids)] for group, ids in members.items()}
     sizes = _cluster_sizes(cluster_of, members)
@@ -68,11 +83,12 @@ def assign_splits(
     return {proverb_id: assigned.get(groups[proverb_id], "train") for proverb_id in proverb_ids}
 
 
-def _frozen_split(group: str, ids: Sequence[str], frozen: Mapping[str, str]) -> str | None:
+def kept_split(group: str, ids: Sequence[str], frozen: Mapping[str, str]) -> str | None:
+    """The split a group of variants has already, if any; SeedError when ``frozen`` has them in several."""
     known = {i: frozen[i] for i in sorted(ids) if i in frozen}
     if len(set(known.values())) > 1:
         where = ", ".join(f"{proverb_id} in {split}" for proverb_id, split in known.items())
-        raise StageError(
+        raise SeedError(
             f"variants of one proverb stand in different splits: {where}. They would leak between splits: "
             "give them one split in splits.csv, or take variant_of away in proverbs.csv if they are no "
             "variants (a base dataset's splits cannot change)"

@@ -51,7 +51,7 @@ COLUMNS: dict[str, dict[str, str]] = {
         "group": "Proverbs with one group are variants of each other and share a split.",
         "contains_proverb": "The meaning quotes the proverb.",
         "selected": "Within the limit; the others only calibrate the similarity caps.",
-        "in_base": "The proverb comes from the base dataset; no model is asked about it again.",
+        "in_base": "The proverb has its cluster in the base dataset; no model is asked about it again.",
     },
     "label": {
         "proverb_id": "The proverb.",

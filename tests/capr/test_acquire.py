@@ -95,6 +95,13 @@ def test_the_english_meaning_stands_in_and_is_marked() -> None:
         ("b", "native"),
     ]
     assert result.facts["meaning_stood_in_by_english"] == 1
+    # A cell that says nothing is no meaning, in either column.
+    result = _run(_seeds(*WORDS[:6], meaning=["-", "...", "c", "d", "e", "f"], meaning_en=["one", "?"] * 3))
+    assert [(row["meaning"], row["meaning_from"]) for row in result.rows[:2]] == [
+        ("one", "en"),
+        ("c", "native"),
+    ]
+    assert reasons(result) == {"p1": "no_meaning"}
 
 
 def test_rows_past_the_limit_stay_unselected() -> None:

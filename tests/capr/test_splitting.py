@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from pipeline.capr.splitting import assign_splits, held_out
-from pipeline.errors import StageError
+from pipeline.errors import SeedError
 
 
 def _assign(
@@ -86,7 +86,7 @@ def test_a_new_variant_joins_its_frozen_relative() -> None:
 
 def test_variants_frozen_apart_are_refused_by_name() -> None:
     groups = {f"p{i:04d}": "p0001" if i == 2 else f"p{i:04d}" for i in range(20)}
-    with pytest.raises(StageError, match=r"p0001 in test, p0002 in train.*give them one split"):
+    with pytest.raises(SeedError, match=r"p0001 in test, p0002 in train.*give them one split"):
         _assign(20, frozen={"p0001": "test", "p0002": "train"}, groups=groups)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import json
 import re
 import shutil
 from pathlib import Path
@@ -13,9 +14,11 @@ import pytest
 import yaml
 from typer.testing import CliRunner
 
+from flows.backends import Backends
 from flows.cli.main import app
 from flows.screen import run_lines
-from pipeline.errors import ConfigError, StageError
+from pipeline.errors import ConfigError, SeedError
+from pipeline.llm.transport import Timing
 from pipeline.seeds.table import COLUMNS, csv_text
 from pipeline.store.tables import read_table
 from tests.flows.small import build, make_root
@@ -125,6 +128,7 @@ def test_a_proverb_taken_out_takes_its_items_and_moves_nothing(grown: Path) -> N
     stages, _, summary = build(grown, base="releases/1.0")
     after = _items(summary.folder)
     lost = {i for i, row in before.items() if row["proverb_id"] == gone}
+    assert stages["cluster"].reasons == {"proverb_removed": 1}
     assert stages["curate"].reasons == {"proverb_removed": len(lost)}
     assert {i: after[i] for i in before if i not in lost} == {
         i: row for i, row in before.items() if i not in lost
@@ -153,9 +157,13 @@ def test_new_clusters_make_a_major_version_with_the_old_splits(grown: Path) -> N
     }
 
 
-def test_reclustering_first_says_what_changes_and_stops(grown: Path, server: ScriptedServer) -> None:
+def test_reclustering_first_says_what_changes_and_stops(
+    grown: Path, server: ScriptedServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
     before = len(server.chats)
-    asked = ["build", "capr", "--lang", "en", "--profile", "test", "--base", "releases/1.0", "--recluster"]
+    asked = ["build", "capr", "--lang", "en", "--profile", "test", "--base", "1.0", "--recluster"]
+    # A folder that is typed is looked for where it is typed.
+    monkeypatch.chdir(grown / "releases")
     told = CliRunner().invoke(app, [*asked, "--root", str(grown)])
     assert told.exit_code == 0
     # Theme labels only: they decide the clusters.
@@ -176,13 +184,118 @@ def test_reclustering_first_says_what_changes_and_stops(grown: Path, server: Scr
     assert len(same) == kept
 
 
-def test_splits_that_contradict_the_base_are_refused(grown: Path) -> None:
-    row = next(r for r in _items(grown / "releases" / "1.0").values() if r["split"] == "train")
-    (grown / "seeds" / "en" / "splits.csv").write_text(
-        f"proverb_id,split,since\n{row['proverb_id']},test,1.0\n", encoding="utf-8"
+def _record(folder: Path) -> dict[str, Any]:
+    record: dict[str, Any] = json.loads((folder / "base.json").read_text(encoding="utf-8"))
+    return record
+
+
+def _in_split(folder: Path, split: str) -> list[str]:
+    return [i for i, frozen in _record(folder)["proverbs"].items() if frozen["split"] == split]
+
+
+@pytest.mark.parametrize("recluster", [False, True])
+def test_splits_that_contradict_the_base_are_refused_before_any_call(
+    grown: Path, server: ScriptedServer, recluster: bool
+) -> None:
+    before = len(server.chats)
+    trained = _in_split(grown / "releases" / "1.0", "train")[0]
+    splits = grown / "seeds" / "en" / "splits.csv"
+    splits.write_text(f"proverb_id,split,since\n{trained},test,1.0\n", encoding="utf-8")
+    with pytest.raises(SeedError, match=f"{trained} is test there and train in the base"):
+        build(grown, base="releases/1.0", recluster=recluster)
+    assert len(server.chats) == before
+
+
+@pytest.mark.parametrize("frozen_by", ["base", "recluster", "splits.csv"])
+def test_variants_in_different_splits_are_refused_before_any_call(
+    grown: Path, server: ScriptedServer, frozen_by: str
+) -> None:
+    before = len(server.chats)
+    trained, tested = (_in_split(grown / "releases" / "1.0", split)[0] for split in ("train", "test"))
+    rows = _seeds(grown)
+    # By way of a third, which has no split yet.
+    third = rows[0]["proverb_id"]
+    links = {trained: third, third: tested}
+    _write_seeds(
+        grown, [{**row, "variant_of": links.get(row["proverb_id"], row["variant_of"])} for row in rows]
     )
-    with pytest.raises(StageError, match=f"{row['proverb_id']} is test there and train in the base"):
+    base: str | None = "releases/1.0"
+    if frozen_by == "splits.csv":
+        base = None
+        (grown / "seeds" / "en" / "splits.csv").write_text(
+            f"proverb_id,split,since\n{trained},train,1.0\n{tested},test,1.0\n", encoding="utf-8"
+        )
+    with pytest.raises(SeedError, match="variants of one proverb stand in different splits"):
+        build(grown, base=base, recluster=frozen_by == "recluster")
+    assert len(server.chats) == before
+
+
+def test_a_proverb_that_comes_back_has_its_old_split_and_new_items(grown: Path) -> None:
+    tested = _in_split(grown / "releases" / "1.0", "test")
+    whole = _seeds(grown)
+    _write_seeds(grown, [row for row in whole if row["proverb_id"] not in tested])
+    stages, _, summary = build(grown, base="releases/1.0")
+    assert stages["cluster"].reasons == {"proverb_removed": len(tested)}
+    # Clusters count the proverbs that are there.
+    named = stages["name_clusters"].table().to_pylist()
+    assert sum(row["proverbs"] for row in named) <= stages["cluster"].kept == OLD + NEW - len(tested)
+    shutil.copytree(summary.folder, grown / "releases" / "1.1")
+    gone = _record(grown / "releases" / "1.1")["proverbs"]
+    assert [gone[i] for i in tested] == [
+        {"split": "test", "label": None, "label_key": None, "cluster_id": None}
+    ] * len(tested)
+    _write_seeds(grown, whole)
+    stages, _, summary = build(grown, base="releases/1.1")
+    assert {stages["curate"].facts["splits"][i] for i in tested} == {"test"}
+    assert stages["label"].expected == len(tested)
+    items = _items(summary.folder).values()
+    assert {row["split"] for row in items if row["proverb_id"] in tested} == {"test"}
+    before = _items(grown / "releases" / "1.1")
+    assert {i: _items(summary.folder)[i] for i in before} == before
+    # Those that come back stand before new ones, within the limit.
+    stages, _, _ = build(grown, base="releases/1.1", limit_proverbs=OLD + NEW - len(tested) + 1)
+    assert stages["label"].table()["proverb_id"].to_pylist()[0] in tested
+
+
+def test_a_proverb_that_a_server_lost_is_asked_about_when_the_run_grows(
+    first: Path, server: ScriptedServer, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    quick = Timing(call=5, first_call=5, patience=5, drain=1, tries_broken=2, tries_timeout=1)
+    monkeypatch.setattr(Backends, "timing", staticmethod(lambda spec: quick))
+    root = shutil.copytree(first, tmp_path / "root")
+    shutil.rmtree(root / "artifacts")
+    lost = _seeds(root)[3]
+    server.fail_when(lost["text"], "close", times=2)
+    stages, _, summary = build(root)
+    assert stages["label"].reasons == {"reply_server_error": 1}
+    shutil.copytree(summary.folder, root / "releases" / "1.0")
+    split = _record(root / "releases" / "1.0")["proverbs"][lost["proverb_id"]]["split"]
+    stages, _, summary = build(root, base="releases/1.0")
+    assert stages["label"].table()["proverb_id"].to_pylist() == [lost["proverb_id"]]
+    assert stages["acquire"].facts["in_base"] == OLD - 1
+    items = [row for row in _items(summary.folder).values() if row["proverb_id"] == lost["proverb_id"]]
+    assert items
+    assert {row["split"] for row in items} == {split}
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "said"),
+    [
+        ("version", "1.0.0", r"version in base\.json is '1\.0\.0', must be two numbers such as 1\.0"),
+        ("version", 1.0, "not a whole base dataset"),
+        ("proverbs", [], "not a whole base dataset"),
+        ("proverbs", {"en-1": {"split": "dev"}}, "en-1 in base.json has split 'dev'; allowed: train"),
+    ],
+)
+def test_a_record_that_no_run_writes_is_refused(
+    grown: Path, server: ScriptedServer, field: str, value: object, said: str
+) -> None:
+    before = len(server.chats)
+    file = grown / "releases" / "1.0" / "base.json"
+    file.write_text(json.dumps({**_record(file.parent), field: value}), encoding="utf-8")
+    with pytest.raises(ConfigError, match=said):
         build(grown, base="releases/1.0")
+    assert len(server.chats) == before
 
 
 def test_what_is_no_base_is_named_before_any_call(grown: Path, server: ScriptedServer) -> None:
