@@ -16,6 +16,7 @@ from pipeline.store.root import Root, checked_name
 
 if TYPE_CHECKING:
     from pipeline.language.check import Checked
+    from pipeline.language.draft import Answers
     from pipeline.language.language import Language
 
 app = typer.Typer(
@@ -60,31 +61,33 @@ def new(
     root: RootOption = None,
 ) -> None:
     """Write seeds/CODE/language.yaml; what no option says is asked."""
-    from pipeline.language.draft import Answers, draft_file
+    from pipeline.language.draft import HARMLESS, draft_file
 
     path = open_root(root).path / "seeds" / checked_name(code, "code") / "language.yaml"
     if path.exists():
         raise ConfigError(f"{path} is there already: edit it, or look at it with adage language check {code}")
-    answers = Answers(
-        code=code,
-        name=_ask(name, "The language's name in English"),
-        native_name=_ask(native_name, "Its name in the language itself"),
-        iso639_3=_ask(iso639_3, "Its three-letter code (ISO 639-3)"),
-        scripts=_listed(_ask(scripts, "Its script or scripts, as Unicode calls them", "Latin")),
-        alone=typer.confirm("Is no other language written in them?", False) if alone is None else alone,
-        letters=_ask(
-            letters, "Letters and marks beyond a-z, or the whole alphabet (blank: all of the script)", " "
-        ),
-        own_letters=_ask(own_letters, "Letters among them that no neighbour writes", " ").replace(" ", ""),
-        tokeniser=tokeniser,
-        labels=_listed(_ask(labels, "Labels of four options", "A,B,C,D")),
-        scenario=_ask(scenario, "In the language: Scenario"),
-        question=_ask(question, "In the language: Which proverb best fits this scenario?"),
-        instruction=_ask(
-            instruction, "In the language: Choose exactly one of {labels} and answer with that letter only."
-        ),
-        answer=_ask(answer, "In the language: Answer"),
-    )
+    options = {
+        "name": name,
+        "native_name": native_name,
+        "iso639_3": iso639_3,
+        "scripts": scripts,
+        "alone": alone,
+        "letters": letters,
+        "own_letters": own_letters,
+        "tokeniser": tokeniser,
+        "labels": labels,
+        "scenario": scenario,
+        "question": question,
+        "instruction": instruction,
+        "answer": answer,
+    }
+    given = {field: _read(field, value) for field, value in options.items() if value is not None}
+    answers = HARMLESS.model_copy(update={"code": code, **given})
+    # What options say is checked before the first question, and each answer when it is given.
+    draft_file(answers, path)
+    for field, question_, default in _QUESTIONS:
+        if field not in given:
+            answers = _asked(answers, field, question_, default, path)
     write_text(path, draft_file(answers, path))
     say(f"{path} is written. Put twenty sentences into a file, one a line, and type:")
     say(f"  adage language check {code} --sentences FILE")
@@ -176,10 +179,50 @@ def _record(row: Checked) -> dict[str, object]:
     }
 
 
-def _ask(value: str | None, question: str, default: str | None = None) -> str:
-    answer: str = typer.prompt(question, default) if value is None else value
-    return answer.strip()
+_QUESTIONS: list[tuple[str, str, str | bool | None]] = [
+    ("name", "The language's name in English", None),
+    ("native_name", "Its name in the language itself", None),
+    ("iso639_3", "Its three-letter code (ISO 639-3)", None),
+    ("scripts", "Its script or scripts, as Unicode calls them", "Latin"),
+    ("alone", "Is no other language written in them?", False),
+    ("letters", "Letters and marks beyond a-z, or the whole alphabet (blank: all of the script)", " "),
+    ("own_letters", "Letters among them that no neighbour writes", " "),
+    ("labels", "Labels of four options", "A,B,C,D"),
+    ("scenario", "In the language: Scenario", None),
+    ("question", "In the language: Which proverb best fits this scenario?", None),
+    (
+        "instruction",
+        "In the language: Choose exactly one of {labels} and answer with that letter only.",
+        None,
+    ),
+    ("answer", "In the language: Answer", None),
+]
+"""(Field, question, default) in the order they are asked; a default that is a bool wants yes or no."""
 
 
-def _listed(text: str) -> list[str]:
-    return [part.strip() for part in text.split(",") if part.strip()]
+def _asked(answers: Answers, field: str, question: str, default: str | bool | None, path: Path) -> Answers:
+    """The answers with one more, asked for until a language file can be written with it."""
+    from pipeline.language.draft import draft_file
+
+    while True:
+        value: str | bool
+        if isinstance(default, bool):
+            value = typer.confirm(question, default)
+        else:
+            value = typer.prompt(question, default)
+        changed = answers.model_copy(update={field: _read(field, value)})
+        try:
+            draft_file(changed, path)
+        except ConfigError as error:
+            say(str(error).removeprefix(f"{path}: "))
+        else:
+            return changed
+
+
+def _read(field: str, value: str | bool) -> object:
+    """What was typed for a field of the answers, as the field wants it."""
+    if isinstance(value, bool):
+        return value
+    if field in ("scripts", "labels"):
+        return [part.strip() for part in value.split(",") if part.strip()]
+    return value.replace(" ", "") if field == "own_letters" else value.strip()

@@ -6,10 +6,9 @@ from pathlib import Path
 
 import stopwordsiso
 import yaml
-from pydantic import Field
 
 from pipeline.language.scripts import grammar_for, habits_of
-from pipeline.language.spec import langdetect_codes, parse_spec
+from pipeline.language.spec import check_scripts, langdetect_codes, parse_spec
 from pipeline.language.tokenisers import TOKENISERS
 from pipeline.params import Params
 
@@ -22,7 +21,7 @@ class Answers(Params):
     name: str
     native_name: str
     iso639_3: str
-    scripts: list[str] = Field(min_length=1)
+    scripts: list[str]
     alone: bool = False
     letters: str = ""
     own_letters: str = ""
@@ -34,6 +33,20 @@ class Answers(Params):
     between: str = ", "
     answer: str
 
+
+HARMLESS = Answers(
+    code="qaa",
+    name="Name",
+    native_name="Name",
+    iso639_3="qaa",
+    scripts=["Latin"],
+    labels=["A", "B", "C", "D"],
+    scenario="Scenario",
+    question="Question",
+    instruction="{labels}",
+    answer="Answer",
+)
+"""Stands for answers that are not given yet, so that each can be checked when it is."""
 
 COMMENTS = {
     "codes": "langdetect, stopwordsiso: the names those libraries have for the language, where they know it.",
@@ -64,6 +77,8 @@ _ON_ONE_LINE = (
 
 def draft_file(answers: Answers, path: Path) -> str:
     """The text of a new language file, checked; ConfigError names ``path`` and the field."""
+    # What is usual is looked up by script.
+    check_scripts(answers.scripts, path)
     data = _data(answers)
     parse_spec(data, path)
     lines: list[str] = []

@@ -61,8 +61,8 @@ HABITS: dict[str, Habits] = {
 
 
 def habits_of(scripts: Sequence[str]) -> Habits:
-    """The habits of a language's first script."""
-    return HABITS.get(scripts[0], Habits())
+    """The habits of a language's first script; the plain ones where none is named."""
+    return HABITS.get(next(iter(scripts), ""), Habits())
 
 
 def grammar_for(scripts: Sequence[str], letters: str) -> str:

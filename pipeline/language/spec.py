@@ -197,6 +197,14 @@ def parse_spec(data: Mapping[str, object], path: Path) -> LanguageSpec:
         raise ConfigError(f"{path}: " + "; ".join(problems)) from error
 
 
+def check_scripts(scripts: list[str], path: Path) -> None:
+    """Raise ConfigError unless each is a Unicode script; ``path`` is for the message only."""
+    try:
+        _checked_scripts(scripts)
+    except ValueError as error:
+        raise ConfigError(f"{path}: scripts: {error}") from error
+
+
 def _checked_scripts(scripts: list[str]) -> list[str]:
     for script in scripts:
         if not _is_script(script):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -110,6 +111,59 @@ def test_a_wrong_answer_writes_nothing(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match="is not a name"):
         run("new", "../ha", *HAUSA, "--root", str(tmp_path))
     assert list(tmp_path.rglob("*.yaml")) == []
+
+
+def _with(flag: str, value: str) -> list[str]:
+    return [value if before == flag else word for before, word in zip(["", *HAUSA], HAUSA, strict=False)]
+
+
+@pytest.mark.parametrize(
+    ("flag", "value", "said"),
+    [
+        ("--scripts", "Klingon", "scripts: 'Klingon' is not a Unicode script"),
+        ("--scripts", "", "scripts: List should have at least 1 item"),
+        ("--iso639-3", "hausa", r"codes\.iso639_3: String should match pattern"),
+        ("--labels", "A,B", r"options\.native: List should have at least 4 items"),
+        ("--letters", "[x", "grammar: '\\[' cannot stand in grammar"),
+        ("--instruction", "Choose", "must hold {labels} exactly once"),
+        ("--name", " ", "name: String should have at least 1 character"),
+    ],
+)
+def test_a_wrong_option_is_said_before_the_first_question(
+    tmp_path: Path, flag: str, value: str, said: str
+) -> None:
+    for flags in (_with(flag, value), ["--letters", "", flag, value]):
+        result = CliRunner().invoke(app, ["language", "new", "ha", *flags, "--root", str(tmp_path)])
+        assert isinstance(result.exception, ConfigError)
+        assert re.search(said, str(result.exception))
+        assert result.output == ""
+    assert list(tmp_path.rglob("*.yaml")) == []
+
+
+def test_a_wrong_answer_is_asked_for_again_and_loses_none(tmp_path: Path) -> None:
+    run("new", "ha", *HAUSA, "--root", str(tmp_path / "flags"))
+    answers = [
+        " ",
+        "Hausa",
+        "Hausa",
+        "Hausa",
+        "hau",
+        "Klingon",
+        ",",
+        "Latin",
+        "maybe",
+        "n",
+        "[",
+        "ɓɗƙƴ",
+        "ɓɗƙƴ",
+    ]
+    answers += ["A,B", "A,A,B,C", "A,B,C,D", "Yanayi", HAUSA[-5], "Zaɓi", HAUSA[-3], "Amsa"]
+    shown = run("new", "ha", "--root", str(tmp_path / "asked"), typed="\n".join(answers) + "\n")
+    assert "\nscripts: 'Klingon' is not a Unicode script, such as Latin, Arabic, Ethiopic\n" in shown
+    assert shown.count("Its script or scripts") == 3
+    assert shown.count("Labels of four options") == 3
+    files = [(tmp_path / name / "seeds/ha/language.yaml").read_text("utf-8") for name in ("flags", "asked")]
+    assert files[0] == files[1]
 
 
 def test_check_shows_the_first_twenty_in_the_terminal_as_json_and_as_a_page(tmp_path: Path) -> None:
