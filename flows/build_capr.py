@@ -56,7 +56,7 @@ def build_capr(
         drop_flagged: Leave items out that the jury flags.
         max_calls: Stop, resumably, after N model calls.
         max_hours: Stop, resumably, after H hours.
-        base: Folder of a finished run whose items stay while the dataset grows.
+        base: Folder, from the root, of a finished run whose items stay while the dataset grows.
         recluster: With base: new clusters and items, a new major version.
         strict: Fail a finished run that has shortcuts.
     """
