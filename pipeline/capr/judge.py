@@ -83,6 +83,11 @@ def _row(item: dict[str, Any], seat: Judge, answer: Answer) -> dict[str, Any]:
         "model": seat.chat.name,
         "status": "ok" if answer.ok else "invalid",
         "why": "" if answer.ok else f"{answer.status}: {answer.why}",
-        **{rubric: value[rubric] for rubric in RUBRICS},
-        "fits": value["fits"],
+        **{rubric: _score(value[rubric]) for rubric in RUBRICS},
+        "fits": value["fits"] and [_score(fit) for fit in value["fits"]],
     }
+
+
+def _score(given: float | None) -> int | None:
+    """A score as a whole number: to a JSON schema 4.0 is an integer too."""
+    return None if given is None else int(given)

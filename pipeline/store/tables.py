@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
@@ -13,6 +14,14 @@ from pipeline.errors import StageError
 from pipeline.store.catalog import REJECTED, SCHEMAS
 from pipeline.store.files import canonical_json, write_atomically
 from pipeline.store.result import Rejection
+
+# Arrow cuts fractions off, makes numbers of flags and lists of texts without a word, so it is not asked.
+_PYTHON: dict[pa.DataType, tuple[type, ...]] = {
+    pa.int32(): (int, np.integer),
+    pa.float64(): (float, int, np.floating, np.integer),
+    pa.string(): (str,),
+    pa.bool_(): (bool, np.bool_),
+}
 
 
 def kept_table(stage: str, rows: list[dict[str, Any]]) -> pa.Table:
@@ -25,6 +34,8 @@ def kept_table(stage: str, rows: list[dict[str, Any]]) -> pa.Table:
                 f"stage {stage}: a row has columns {sorted(row)}, its table has {sorted(names)}: "
                 "this is a mistake in the stage"
             )
+    for field in schema:
+        _check_column(stage, field, (row[field.name] for row in rows))
     try:
         return pa.Table.from_pylist(rows, schema=schema)
     except (pa.ArrowInvalid, pa.ArrowTypeError) as error:
@@ -54,6 +65,27 @@ def write_table(path: Path, table: pa.Table) -> None:
 def read_table(path: Path) -> pa.Table:
     """Read one Parquet file."""
     return pq.read_table(path)
+
+
+def _check_column(stage: str, field: pa.Field, values: Iterable[Any]) -> None:
+    of_lists = pa.types.is_list(field.type)
+    types = _PYTHON[field.type.value_type if of_lists else field.type]
+    for value in values:
+        if not _fits(value, types, of_lists):
+            raise StageError(
+                f"stage {stage}: column {field.name} of type {field.type} cannot hold {value!r:.80}: this is "
+                "a mistake in the stage"
+            )
+
+
+def _fits(value: Any, types: tuple[type, ...], of_lists: bool) -> bool:
+    """Whether a value, or every one in a list of them, is of these types; None is, everywhere."""
+    if value is None:
+        return True
+    if of_lists:
+        return isinstance(value, list | tuple) and all(_fits(one, types, False) for one in value)
+    # To Python a flag is a number.
+    return isinstance(value, types) and (not isinstance(value, bool) or bool in types)
 
 
 def _plain(value: Any) -> Any:

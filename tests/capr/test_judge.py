@@ -113,6 +113,12 @@ def test_a_judge_that_cannot_answer_is_a_row_with_nulls(reply: Any, why: str) ->
     kept_table("judge", result.rows)
 
 
+def test_a_whole_number_written_with_a_point_is_a_whole_number() -> None:
+    pointed = {"faithfulness": 4.0, "naturalness": 5.0, "distractors": 3, "fits": [1.0, 5, 2, 1]}
+    result, _, _ = _run(lambda ask: pointed)
+    assert kept_table("judge", result.rows).to_pylist()[0].items() >= GOOD.items()
+
+
 def test_agreement_stands_in_the_facts() -> None:
     result, _, _ = _run(lambda ask: GOOD)
     assert set(result.facts["agreement"]) == {"faithfulness", "naturalness", "distractors"}
