@@ -5,8 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Annotated, Literal
 
-import yaml
-from pydantic import Field, ValidationError, model_validator
+from pydantic import AfterValidator, Field, ValidationError, model_validator
 
 from pipeline.capr.acquire import AcquireParams
 from pipeline.capr.cluster import ClusterParams
@@ -18,9 +17,23 @@ from pipeline.capr.label import LabelParams
 from pipeline.capr.name_clusters import NameClustersParams
 from pipeline.capr.scenarios import ScenarioParams
 from pipeline.errors import ConfigError
+from pipeline.handwritten import parse_yaml, read_text
+from pipeline.llm.endpoints import checked_address
 from pipeline.llm.request import ChatOptions
 from pipeline.params import Params
 from pipeline.store.files import digest_json
+
+
+def _checked_addresses(given: str | list[str]) -> str | list[str]:
+    for address in [given] if isinstance(given, str) else given:
+        checked_address(address)
+    if not given:
+        raise ValueError("name at least one address")
+    return given
+
+
+Address = Annotated[str, AfterValidator(checked_address)]
+Addresses = Annotated[str | list[str], AfterValidator(_checked_addresses)]
 
 
 class EmbeddedModel(Params):
@@ -41,7 +54,7 @@ class OllamaModel(Params):
 
     backend: Literal["ollama"]
     model: str
-    address: str | list[str] | None = None
+    address: Addresses | None = None
     num_ctx: int = Field(default=8192, ge=512)
     parallel: int = Field(default=4, ge=1)
     timeout_seconds: float = Field(default=300, gt=0)
@@ -54,7 +67,7 @@ class OpenAIModel(Params):
     backend: Literal["openai"]
     model: str
     revision: str
-    address: str | list[str]
+    address: Addresses
     api_key_variable: str | None = None
     num_ctx: int = Field(default=8192, ge=512)
     parallel: int = Field(default=8, ge=1)
@@ -70,7 +83,7 @@ class EmbedderSpec(Params):
     backend: Literal["embedded", "sentence-transformers", "ollama"]
     model: str = ""
     revision: str | None = None
-    address: str | None = None
+    address: Address | None = None
 
 
 class Sampling(Params):
@@ -190,11 +203,7 @@ def load_profile(path: Path, known: list[str]) -> Profile:
     """Read and check a profile; errors name file, field, value and what is allowed."""
     if not path.is_file():
         raise ConfigError(f"unknown profile {path.stem!r}: known are {', '.join(known)}")
-    try:
-        data = yaml.safe_load(path.read_text(encoding="utf-8"))
-    except yaml.YAMLError as error:
-        raise ConfigError(f"{path}: not valid YAML: {error}") from error
-    return validated(data, str(path))
+    return validated(parse_yaml(read_text(path), path), str(path))
 
 
 def validated(data: object, where: str) -> Profile:

@@ -10,12 +10,12 @@ from pathlib import Path
 from typing import Any, Literal
 
 import jsonschema
-import yaml
-from jinja2 import StrictUndefined, Template, TemplateError, meta
+from jinja2 import StrictUndefined, Template, TemplateError, Undefined, meta
 from jinja2.sandbox import ImmutableSandboxedEnvironment
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from pipeline.errors import ConfigError
+from pipeline.handwritten import parse_yaml, read_text
 from pipeline.llm.interface import Message
 from pipeline.store.files import digest_json
 
@@ -49,7 +49,7 @@ def _environment() -> ImmutableSandboxedEnvironment:
     )
     # The only way for a value into a prompt: one JSON string, so a text cannot close its own quotes.
     environment.finalize = lambda value: value if isinstance(value, _Quoted | int) else _refuse(value)
-    environment.filters["quoted"] = lambda value: _Quoted(json.dumps(value, ensure_ascii=False))
+    environment.filters["quoted"] = _quoted
     return environment
 
 
@@ -57,6 +57,12 @@ class _Quoted(str):
     """Text that went through the `quoted` filter."""
 
     __slots__ = ()
+
+
+def _quoted(value: Any) -> _Quoted:
+    if isinstance(value, Undefined):
+        str(value)  # says what is not there
+    return _Quoted(json.dumps(value, ensure_ascii=False))
 
 
 def _refuse(value: Any) -> Any:
@@ -99,32 +105,31 @@ class Prompt:
             return tuple(
                 Message(role, template.render(**values).strip()) for role, template in self._templates
             )
-        except TemplateError as error:
-            raise ConfigError(f"{self.path}: {error}") from error
+        # A template is a small program, which may divide by zero or add a text to a number.
+        except (TemplateError, TypeError, ValueError, ArithmeticError, LookupError, AttributeError) as error:
+            raise ConfigError(f"{self.path}: cannot be filled in: {error}") from error
 
 
 def load_prompt(path: Path) -> Prompt:
     """Read and check a prompt file: front matter, schema, and variables = the template's own."""
-    try:
-        text = path.read_text(encoding="utf-8-sig")
-    except OSError as error:
-        raise ConfigError(f"{path}: cannot be read: {error.strerror}") from error
+    text = read_text(path)
     if not text.startswith("---\n") or "\n---\n" not in text[4:]:
         raise ConfigError(f"{path}: must begin with front matter between two lines of ---")
     head, body = text[4:].split("\n---\n", 1)
+    written = parse_yaml(head, path, lines_before=1)
     try:
-        front = FrontMatter.from_yaml(yaml.safe_load(head))
+        front = FrontMatter.from_yaml(written)
         if front.schema_:
             jsonschema.Draft202012Validator.check_schema(front.schema_)
-    except (yaml.YAMLError, ValidationError, AttributeError, jsonschema.SchemaError) as error:
+    except (ValidationError, AttributeError, jsonschema.SchemaError) as error:
         raise ConfigError(f"{path}: front matter: {error}") from error
     parts = _split_parts(path, body)
     environment = _environment()
     try:
         trees = [environment.parse(part) for _, part in parts]
+        used = set().union(*(meta.find_undeclared_variables(tree) for tree in trees))
     except TemplateError as error:
         raise ConfigError(f"{path}: {error}") from error
-    used = set().union(*(meta.find_undeclared_variables(tree) for tree in trees))
     if used != set(front.variables):
         raise ConfigError(
             f"{path}: front matter declares {sorted(front.variables)}, the text uses "

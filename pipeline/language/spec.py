@@ -9,11 +9,11 @@ from typing import Literal
 
 import regex
 import stopwordsiso
-import yaml
 from langdetect.detector_factory import PROFILES_DIRECTORY
 from pydantic import Field, ValidationError, field_validator
 
 from pipeline.errors import ConfigError
+from pipeline.handwritten import parse_yaml, read_text
 from pipeline.language.keys import STEPS, Form, undoing
 from pipeline.language.tokenisers import TOKENISERS
 from pipeline.params import Params
@@ -170,16 +170,9 @@ class LanguageSpec(Params):
 
 def load_spec(path: Path) -> LanguageSpec:
     """Read and check a language file; ConfigError names the file, the field and what is allowed."""
-    try:
-        data = yaml.safe_load(path.read_text(encoding="utf-8-sig"))
-    except FileNotFoundError as error:
-        raise ConfigError(
-            f"{path}: no such language file; type: adage language new {path.parent.name}"
-        ) from error
-    except (OSError, UnicodeDecodeError) as error:
-        raise ConfigError(f"{path}: cannot be read: {error}") from error
-    except yaml.YAMLError as error:
-        raise ConfigError(f"{path}: not valid YAML: {error}") from error
+    if not path.exists():
+        raise ConfigError(f"{path}: no such language file; type: adage language new {path.parent.name}")
+    data = parse_yaml(read_text(path), path)
     if not isinstance(data, dict):
         raise ConfigError(f"{path}: must hold fields such as 'name: Hausa', one a line")
     return parse_spec(data, path)

@@ -6,6 +6,7 @@ import random
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
+from urllib.parse import urlsplit
 
 _FIRST_PAUSE = 0.5
 _LONGEST_PAUSE = 30.0
@@ -15,6 +16,19 @@ def backoff(failures: int) -> float:
     """Seconds to wait after so many failures before: exponential with full jitter."""
     # Jitter spreads the load of many clients; it decides no answer, so it needs no seed.
     return random.uniform(0, min(_LONGEST_PAUSE, _FIRST_PAUSE * 2 ** min(failures, 10)))
+
+
+def checked_address(address: str) -> str:
+    """``address`` when a server can be called there; ValueError says what it must look like."""
+    try:
+        parts = urlsplit(address)
+        port = parts.port
+    except ValueError as error:
+        raise ValueError(f"{address!r} is not an address: {error}") from error
+    whole = parts.scheme in ("http", "https") and parts.hostname and port != 0
+    if not whole or parts.query or parts.fragment or any(c.isspace() for c in address):
+        raise ValueError(f"{address!r} is not an address such as http://127.0.0.1:11434")
+    return address
 
 
 @dataclass

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from pipeline.capr.domains import DOMAINS
-from pipeline.profile import OllamaModel, Profile, load_profile
+from pipeline.errors import ConfigError
+from pipeline.profile import OllamaModel, Profile, load_profile, validated
 
 
 def _profile(project: Path, name: str) -> Profile:
@@ -58,3 +60,63 @@ def test_three_judges_everywhere_and_of_three_makers_but_in_the_demo(project: Pa
     demo = _profile(project, "demo")
     assert len({judge.stance for judge in demo.roles.judges}) == 3
     assert "not a real jury" in demo.notice
+
+
+def _changed(project: Path, path: str, value: object) -> dict[str, Any]:
+    """The local profile's data with another value at ``a.b.c``."""
+    data = _profile(project, "local").model_dump(mode="json")
+    *parents, last = path.split(".")
+    place = data
+    for parent in parents:
+        place = place[parent]
+    place[last] = value
+    return data
+
+
+@pytest.mark.parametrize(
+    ("section", "settings", "said"),
+    [
+        (
+            "scenarios",
+            {"least_characters": 200, "most_characters": 100},
+            "capr.scenarios: Value error, least_characters 200 is above most_characters 100",
+        ),
+        ("scenarios", {"least_characters": 2000}, "least_characters 2000 is above most_characters 1200"),
+        (
+            "filter",
+            {"least_words": 100, "most_words": 50},
+            "capr.filter: Value error, least_words 100 is above most_words 50",
+        ),
+    ],
+)
+def test_a_least_above_its_most_names_both(
+    project: Path, section: str, settings: dict[str, int], said: str
+) -> None:
+    with pytest.raises(ConfigError, match=said):
+        validated(_changed(project, f"capr.{section}", settings), "p.yaml")
+
+
+@pytest.mark.parametrize(
+    "address",
+    [
+        "http://127.0.0.1:99999",
+        "http://[::1",
+        "localhost:11434",
+        "ftp://box",
+        "http://",
+        "",
+        "http://my box",
+        "http://box?x=1",
+        ["http://box", "http://box:port"],
+        [],
+    ],
+)
+@pytest.mark.parametrize("field", ["models.generator.address", "embedder.address"])
+def test_an_address_where_nothing_can_be_is_refused(project: Path, field: str, address: object) -> None:
+    with pytest.raises(ConfigError, match=rf"p\.yaml: {field.rpartition('.')[0]}\..*address"):
+        validated(_changed(project, field, address), "p.yaml")
+
+
+@pytest.mark.parametrize("address", ["http://box:8000/v1", "https://u:p@box", "http://[::1]:1", ["http://b"]])
+def test_addresses_of_servers_are_taken(project: Path, address: object) -> None:
+    validated(_changed(project, "models.generator.address", address), "p.yaml")
