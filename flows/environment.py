@@ -3,9 +3,18 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+
+from pipeline.errors import ConfigError
+from pipeline.llm.endpoints import checked_address
+
+_HOST_AND_PORT = re.compile(r"(?:\[([^\[\]]*)\]|([^:\[\]]*)):([^:\[\]]*)")
+_OLLAMA_PORTS = {"http": "80", "https": "443"}
+# A server told to listen everywhere is reached on loopback.
+_EVERYWHERE = {"": "127.0.0.1", "0.0.0.0": "127.0.0.1", "::": "::1"}
 
 _PREFECT_DEFAULTS = {
     # A first start in an empty home migrates a database: up to 75 s were seen on 2 cores, the default is 20.
@@ -54,17 +63,27 @@ def cache_folder() -> Path:
 
 
 def ollama_address() -> str:
-    """The Ollama server of the environment: OLLAMA_HOST as Ollama itself reads it, else its default."""
-    host = os.environ.get("OLLAMA_HOST", "").strip() or "127.0.0.1:11434"
-    if "://" not in host:
-        host = f"http://{host}"
-    scheme, rest = host.split("://", 1)
-    name, _, tail = rest.partition("/")
-    if ":" not in name.rsplit("]", 1)[-1]:
-        name += {"https": ":443"}.get(scheme, ":11434")
-    # A server told to listen everywhere is reached on loopback.
-    name = name.replace("0.0.0.0:", "127.0.0.1:", 1)
-    return f"{scheme}://{name}{'/' + tail if tail else ''}".rstrip("/")
+    """The Ollama server of the environment: OLLAMA_HOST as Ollama itself reads it, else its default.
+
+    Blanks and quotes around it count for nothing; a port left out, or none at all, is the scheme's where a
+    scheme is given and else 11434.
+    """
+    said = os.environ.get("OLLAMA_HOST", "").strip().strip("\"'").strip()
+    scheme, _, rest = said.rpartition("://")
+    usual = _OLLAMA_PORTS.get(scheme, "11434")
+    if said == "ollama.com":
+        scheme, usual = "https", "443"
+    place, _, path = rest.partition("/")
+    parted = _HOST_AND_PORT.fullmatch(place)
+    host, port = (parted[1] or parted[2] or "", parted[3]) if parted else (place.strip("[]"), usual)
+    if not (port.isascii() and port.isdecimal() and int(port) <= 65535):
+        port = usual
+    host = _EVERYWHERE.get(host, host)
+    address = f"{scheme or 'http'}://{f'[{host}]' if ':' in host else host}:{port}"
+    try:
+        return checked_address(f"{address}/{path}".rstrip("/"))
+    except ValueError as error:
+        raise ConfigError(f"OLLAMA_HOST: {error}") from error
 
 
 def variable(name: str) -> str | None:

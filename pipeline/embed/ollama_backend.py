@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from functools import cached_property
 from typing import Any
 
@@ -32,9 +33,12 @@ class OllamaEmbedder:
     @cached_property
     def identity(self) -> str:
         """Ollama's digest of the model, and the prefix."""
-        for found in self._checked(self._send("GET", "/api/tags"))["models"]:
-            if found["name"] in (self.name, f"{self.name}:latest"):
-                return f"ollama {found['digest']} {self._prefix!r}"
+        response = self._send("GET", "/api/tags")
+        with self._understood(response):
+            digests = {found["name"]: found["digest"] for found in self._checked(response)["models"]}
+        for name in (self.name, f"{self.name}:latest"):
+            if name in digests:
+                return f"ollama {digests[name]} {self._prefix!r}"
         raise self._not_pulled()
 
     def embed(self, texts: Sequence[str]) -> Vectors:
@@ -59,12 +63,12 @@ class OllamaEmbedder:
         response = self._ask(texts, truncate=False)
         if response.status_code != 400 or _TOO_LONG not in response.text:
             self._cut |= dict.fromkeys(texts, False)
-            return self._vectors(response)
+            return self._vectors(response, len(texts))
         if len(texts) > 1:
             half = len(texts) // 2
             return self._embed(texts[:half]) + self._embed(texts[half:])
         self._cut[texts[0]] = True
-        return self._vectors(self._ask(texts, truncate=True))
+        return self._vectors(self._ask(texts, truncate=True), 1)
 
     def _ask(self, texts: list[str], *, truncate: bool) -> httpx.Response:
         given = [self._prefix + text for text in texts]
@@ -78,14 +82,29 @@ class OllamaEmbedder:
                 f"the Ollama server at {self._address} did not answer within {_TIMEOUT_SECONDS:.0f} s while "
                 f"embedding with {self.name!r}; look at its log, or start it again: ollama serve"
             ) from error
-        except httpx.TransportError as error:
+        except httpx.RequestError as error:
             raise PrerequisiteError(
                 f"no Ollama server answers at {self._address} ({error}); type: ollama serve"
             ) from error
 
-    def _vectors(self, response: httpx.Response) -> list[list[float]]:
-        found: list[list[float]] = self._checked(response)["embeddings"]
+    def _vectors(self, response: httpx.Response, count: int) -> list[list[float]]:
+        with self._understood(response):
+            found: list[list[float]] = self._checked(response)["embeddings"]
+            shape = np.asarray(found, dtype=np.float32).shape
+            if len(shape) != 2 or shape[0] != count:
+                raise ValueError(f"{count} vectors wanted, an array of shape {shape} came")
         return found
+
+    @contextmanager
+    def _understood(self, response: httpx.Response) -> Iterator[None]:
+        try:
+            yield
+        except (ValueError, LookupError, TypeError) as error:
+            raise PrerequisiteError(
+                f"{self._address}{response.url.path} does not answer as Ollama does: "
+                f"{' '.join(response.text.split())[:200]!r}; check the embedder's address in the profile, or "
+                "OLLAMA_HOST"
+            ) from error
 
     def _checked(self, response: httpx.Response) -> Any:
         if response.status_code == 404:

@@ -34,8 +34,8 @@ def ollama_info(address: str, model: str) -> OllamaInfo:
     Raises PrerequisiteError when nothing answers at the address or the model is not pulled.
     """
     # No proxy of the environment: chat calls go straight to the server, so what is asked first must too.
-    client = ollama.Client(host=address, timeout=_SECONDS, trust_env=False)
     try:
+        client = ollama.Client(host=address, timeout=_SECONDS, trust_env=False)
         version = (
             httpx.get(f"{address}/api/version", timeout=_SECONDS, trust_env=False).raise_for_status().json()
         )
@@ -47,7 +47,8 @@ def ollama_info(address: str, model: str) -> OllamaInfo:
                 f"Ollama at {address} does not have model {model}: type ollama pull {model} (it has: {held})"
             )
         shown = client.show(name)
-    except (httpx.HTTPError, ConnectionError, ValueError) as error:
+        number = str(version["version"])
+    except (httpx.HTTPError, httpx.InvalidURL, ConnectionError, ValueError, LookupError, TypeError) as error:
         raise PrerequisiteError(
             f"no Ollama server answers at {address}: start it with: ollama serve "
             f"(or name its address in the profile or in OLLAMA_HOST) ({error})"
@@ -56,7 +57,7 @@ def ollama_info(address: str, model: str) -> OllamaInfo:
         raise PrerequisiteError(f"Ollama at {address} cannot show model {model}: {error}") from error
     return OllamaInfo(
         address,
-        str(version["version"]),
+        number,
         name,
         listed[name].removeprefix("sha256:"),
         _context_length(shown.modelinfo or {}),

@@ -12,6 +12,7 @@ from tests.servers.embeddings import embedding
 from tests.servers.postgres import free_port
 from tests.servers.real_ollama import CHAT_MODEL, EMBEDDING_MODEL, RealOllama
 from tests.servers.scripted import ScriptedServer
+from tests.servers.stranger import PAGE, stranger
 
 
 @pytest.fixture
@@ -59,6 +60,19 @@ def test_no_server_says_what_to_type() -> None:
         _ = embedder.identity
     with pytest.raises(PrerequisiteError, match="ollama serve"):
         embedder.embed(["a"])
+
+
+@pytest.mark.parametrize(
+    "answer", [PAGE, b'{"ok": true}', b"[]", b'{"models": [{}], "embeddings": [[1, 2]]}', b'{"models": 1}']
+)
+def test_a_server_that_is_no_ollama_is_said(answer: bytes) -> None:
+    with stranger(answer) as address:
+        embedder = OllamaEmbedder("embedder", address)
+        said = rf"{address}/api/\w+ does not answer as Ollama does: .*check the embedder's address"
+        with pytest.raises(PrerequisiteError, match=said):
+            _ = embedder.identity
+        with pytest.raises(PrerequisiteError, match=said):
+            embedder.embed(["a", "b"])
 
 
 @pytest.mark.ollama
