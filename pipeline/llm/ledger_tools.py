@@ -9,13 +9,18 @@ from pathlib import Path
 from typing import Annotated, Any, BinaryIO
 
 import sqlalchemy as sa
-from pydantic import BaseModel, ConfigDict, StringConstraints, ValidationError
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints, ValidationError
 
 from pipeline.errors import ConfigError, LedgerError
 from pipeline.llm.ledger import Ledger, events, replies
 from pipeline.store.files import write_atomically
 
 _BATCH = 500
+# SQLite's own files beside a database.
+_BESIDE = ("", "-wal", "-shm", "-journal")
+
+# What every database can hold in the ledger's columns.
+_Count = Annotated[int, Field(ge=0, lt=2**31)]
 
 
 @dataclass(frozen=True)
@@ -77,17 +82,17 @@ class _Line(BaseModel):
     key: Annotated[str, StringConstraints(pattern=r"^[0-9a-f]{64}$")]
     model: str
     row_id: str
-    sample: int
-    attempt: int
+    sample: _Count
+    attempt: _Count
     content: str
     thinking: str
     finish_reason: str
-    prompt_tokens: int | None
-    completion_tokens: int | None
+    prompt_tokens: _Count | None
+    completion_tokens: _Count | None
     server: str
-    seconds: float
+    seconds: Annotated[float, Field(ge=0, allow_inf_nan=False)]
     logprobs: list[Any] | None
-    time: str
+    time: Annotated[str, StringConstraints(pattern=r"^\d{4}-\d\d-\d\dT[0-9:.]+\+00:00$", max_length=32)]
 
 
 def stats(ledger: Ledger) -> LedgerStats:
@@ -146,8 +151,13 @@ def replies_for(ledger: Ledger, row_ids: Sequence[str]) -> list[StoredReply]:
 
 
 def export_ledger(ledger: Ledger, path: Path) -> int:
-    """Write every reply as one JSON line, by time and key; gives back how many. The file is never half."""
+    """Write every reply as one JSON line, by time and key; gives back how many. The file is never half.
+
+    Raises ConfigError for the ledger's own files: they would be replaced.
+    """
     count = 0
+    if ledger.file and path.resolve() in {Path(f"{ledger.file.resolve()}{end}") for end in _BESIDE}:
+        raise ConfigError(f"{path} belongs to the call ledger itself: give the export a file of its own")
 
     def write(stream: BinaryIO) -> None:
         nonlocal count

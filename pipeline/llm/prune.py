@@ -20,6 +20,11 @@ class Pruning:
     def __post_init__(self) -> None:
         if self.model is None and self.before is None:
             raise ConfigError("name what to delete: a model, a day before which, or both")
+        if self.model is not None and not self.model.strip():
+            raise ConfigError(
+                f"model {self.model!r} is the beginning of every name: give one of those that adage ledger "
+                "stats shows, or a day before which all is to go"
+            )
 
     def of(self, table: sa.Table) -> list[sa.ColumnElement[bool]]:
         """The conditions on a table."""

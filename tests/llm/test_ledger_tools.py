@@ -76,9 +76,54 @@ def test_a_wrong_line_names_file_line_and_field_and_nothing_comes_in(ledger: Led
         import_ledger(other, tmp_path / "absent.jsonl")
 
 
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [
+        ("prompt_tokens", 10**30),
+        ("completion_tokens", -1),
+        ("sample", 2**31),
+        ("attempt", -1),
+        ("seconds", float("inf")),
+        ("seconds", float("nan")),
+        ("time", "x" * 50),
+    ],
+)
+def test_a_line_that_no_ledger_can_hold_is_named(
+    ledger: Ledger, tmp_path: Path, field: str, value: object
+) -> None:
+    file = tmp_path / "replies.jsonl"
+    export_ledger(ledger, file)
+    first, *rest = file.read_text(encoding="utf-8").splitlines()
+    file.write_text("\n".join([*rest, json.dumps({**json.loads(first), field: value}), ""]), encoding="utf-8")
+    other = Ledger(tmp_path / "other.sqlite")
+    with pytest.raises(LedgerError, match=rf"replies\.jsonl, line 3: {field}: "):
+        import_ledger(other, file)
+    assert stats(other).replies == 0
+
+
+@pytest.mark.parametrize("name", ["ledger.sqlite", "ledger.sqlite-wal", "ledger.sqlite-shm", "sub/../link"])
+def test_the_ledger_is_not_exported_over_itself(
+    tmp_path: Path, name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "sub").mkdir()
+    (tmp_path / "link").symlink_to("ledger.sqlite")
+    for place in (tmp_path / "ledger.sqlite", tmp_path / "link"):
+        ledger = Ledger(place)
+        ledger.add([entry(1)])
+        for target in (Path(name), tmp_path / name):
+            with pytest.raises(ConfigError, match="belongs to the call ledger itself"):
+                export_ledger(ledger, target)
+        ledger.close()
+        assert len(Ledger(place).known([entry(1).key])) == 1
+
+
 def test_pruning_by_model_and_day(ledger: Ledger) -> None:
     with pytest.raises(ConfigError, match="name what to delete"):
         Pruning()
+    for blank in ("", " "):
+        with pytest.raises(ConfigError, match="is the beginning of every name"):
+            Pruning(model=blank, before="2000-01-01")
     for pruning, wanted in (
         (Pruning(before="2000-01-01"), (0, 0)),
         (Pruning(model="gguf:"), (1, 2)),
