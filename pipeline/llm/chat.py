@@ -19,7 +19,7 @@ from pipeline.llm.ledger import Entry, Ledger
 from pipeline.llm.limits import Brake, CallLimits, Progress, ProgressCallback
 from pipeline.llm.replies import separate_thinking
 from pipeline.llm.request import ChatOptions
-from pipeline.llm.schedule import Pool
+from pipeline.llm.schedule import Pool, no_reply
 from pipeline.llm.schemas import Schemas
 from pipeline.llm.transport import Failure, Timing, Transport
 from pipeline.llm.writer import Writer
@@ -224,6 +224,10 @@ class _Round:
             error = self._brake.error(self._model.name, self._done, len(self._jobs))
             if error:
                 raise error
+        if all(job.unheard for job in self._jobs):
+            places = ", ".join(endpoint.address for endpoint in endpoints)
+            asked = f"model {self._model.name} at {places}: none of {len(self._jobs)} asks got a reply"
+            raise no_reply(asked, self._jobs[-1].answer().why)
 
     def known(self) -> list[Answer | None]:
         """What is answered so far, in the order of the asks."""

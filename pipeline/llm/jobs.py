@@ -32,6 +32,11 @@ class Job:
             why = f"about {self._estimate} tokens do not fit in num_ctx {options.num_ctx}"
             self.verdict = Verdict(Status.PROMPT_TOO_LONG, why=why)
 
+    @property
+    def unheard(self) -> bool:
+        """True when the ask is over without any reply, for no reason of its own."""
+        return self.verdict is not None and not self.verdict.status.lasting and not self._replies
+
     def request(self) -> Request:
         """The call that comes next."""
         seed = self._options.seed(self.ask.row_id, self.ask.sample, self.attempt)

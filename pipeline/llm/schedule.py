@@ -5,11 +5,20 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 
 from pipeline.errors import PrerequisiteError
 from pipeline.llm.endpoints import Endpoint, backoff
 
 _LOOK_AGAIN = 0.2
+
+
+def no_reply(said: str, why: str) -> PrerequisiteError:
+    """The error of calls that got no reply, in the last one's words."""
+    return PrerequisiteError(
+        f"{said}, the last because: {why}. Check the server and what the profile asks of it, then run the "
+        "same command again: all replies that came back are in the ledger"
+    )
 
 
 class Pool:
@@ -47,10 +56,10 @@ class Pool:
                 return chosen
             self._give_up_when_away(now)
             self._changed.clear()
-            try:
-                await asyncio.wait_for(self._changed.wait(), self._pause(now))
-            except TimeoutError:
-                continue
+            # Not wait_for: in Python 3.11 it may swallow the cancelling of a worker, which then calls on.
+            with suppress(TimeoutError):
+                async with asyncio.timeout(self._pause(now)):
+                    await self._changed.wait()
         return None
 
     def give_back(self, endpoint: Endpoint) -> None:
@@ -86,10 +95,7 @@ class Pool:
         """An ask was given up; after many in a row the servers are taken to be broken for good."""
         self._lost_in_a_row += 1
         if self._lost_in_a_row >= max(16, 2 * self.slots):
-            raise PrerequisiteError(
-                f"{self._lost_in_a_row} calls in a row got no reply, the last because: {why}. Check the "
-                "server, then run the same command again: all replies that came back are in the ledger"
-            )
+            raise no_reply(f"{self._lost_in_a_row} calls in a row got no reply", why)
 
     def _give_up_when_away(self, now: float) -> None:
         if self._away_since is None or now - self._away_since <= self._patience:

@@ -50,6 +50,7 @@ class _Problem:
     why: str
     away: bool = False
     timed_out: bool = False
+    unreadable: bool = False
     retry_after: float | None = None
 
 
@@ -88,6 +89,7 @@ class Transport:
                 self._pool.answered(endpoint)
                 self._pool.reply_came()
                 return outcome
+            outcome = _without_key(endpoint, outcome)
             self._note(endpoint, key, outcome)
             fatal = _FATAL.get(outcome.kind)
             if fatal:
@@ -102,6 +104,9 @@ class Transport:
             own = not outcome.away and endpoint.answers > answered
             if not own:
                 self._pool.failed(endpoint, outcome.why, away=outcome.away, retry_after=outcome.retry_after)
+            # What never gave an answer of its kind, often enough, is another kind of server.
+            if outcome.unreadable and not endpoint.answers and endpoint.failures >= self._timing.tries_broken:
+                raise _other_server(self._model, endpoint, outcome.why)
             timeouts += outcome.timed_out
             broken += not outcome.away and not outcome.timed_out
             if timeouts >= self._timing.tries_timeout:
@@ -124,7 +129,10 @@ class Transport:
         try:
             reply = self._wire.reply(json.loads(raw))
         except (ValueError, LookupError, TypeError, AttributeError) as error:
-            return _Problem(Trouble.BROKEN, f"the answer cannot be read: {error!r:.300}")
+            said = raw[:300].decode("utf-8", "replace")
+            return _Problem(
+                Trouble.BROKEN, f"the answer cannot be read: {error!r:.200}: {said!r}", unreadable=True
+            )
         server = " ".join(filter(None, (endpoint.server, reply.server)))
         return replace(reply, server=server, seconds=round(time.monotonic() - started, 3))
 
@@ -150,18 +158,22 @@ class Transport:
             return _Problem(Trouble.BROKEN, f"the connection broke: {error!r:.300}")
 
     def _note(self, endpoint: Endpoint, key: str, problem: _Problem) -> None:
-        detail = problem.why.replace(endpoint.api_key, "***") if endpoint.api_key else problem.why
         self._writer.event(
             model=self._model.identity,
             key=key,
             server=endpoint.server,
             kind=problem.kind.value,
-            detail=detail,
+            detail=problem.why,
         )
 
     def _lost(self, status: Status, why: str) -> Failure:
         self._pool.lost(why)
         return Failure(status, why)
+
+
+def _without_key(endpoint: Endpoint, problem: _Problem) -> _Problem:
+    """A server may quote what it was sent, the key too."""
+    return replace(problem, why=problem.why.replace(endpoint.api_key, "***")) if endpoint.api_key else problem
 
 
 def _json(body: Mapping[str, Any]) -> bytes:
@@ -197,6 +209,13 @@ def _missing(model: ServedModel, endpoint: Endpoint, why: str) -> PrerequisiteEr
         f"type: ollama pull {model.model}" if model.protocol == "ollama" else "check the name in the profile"
     )
     return PrerequisiteError(f"{endpoint.address} does not have model {model.model}: {fix} ({why})")
+
+
+def _other_server(model: ServedModel, endpoint: Endpoint, why: str) -> PrerequisiteError:
+    return PrerequisiteError(
+        f"{endpoint.address} does not answer as a server of model {model.name} does: {why}. Check its "
+        "address in the profile"
+    )
 
 
 def _key_refused(model: ServedModel, endpoint: Endpoint, why: str) -> PrerequisiteError:

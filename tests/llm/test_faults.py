@@ -23,6 +23,7 @@ from tests.llm.asks import echo, token_asks, tokens
 from tests.llm.conftest import MakeChat
 from tests.servers.postgres import free_port
 from tests.servers.scripted import ScriptedServer
+from tests.servers.stranger import stranger
 
 REPO = Path(__file__).resolve().parents[2]
 IMPATIENT = Timing(call=0.5, first_call=1, patience=1.5, tries_broken=3)
@@ -127,6 +128,50 @@ def test_many_losses_in_a_row_end_the_run(server: ScriptedServer, make_chat: Mak
     ):
         make_chat().ask(token_asks(100))
     assert len(server.chats) < 40
+
+
+@pytest.mark.parametrize(("protocol", "fault"), [("openai", "bad_request"), ("ollama", "error")])
+def test_a_round_without_any_reply_ends_in_the_servers_words(
+    server: ScriptedServer, make_chat: MakeChat, protocol: str, fault: str
+) -> None:
+    server.fail_when("token", fault)
+    timing = Timing(call=5, first_call=5, patience=5, tries_broken=1)
+    for count in (1, 5):
+        with pytest.raises(PrerequisiteError) as caught:
+            make_chat(protocol=protocol, chat={"timing": timing}).ask(token_asks(count))
+        said = f"model teller at {server.address}: none of {count} asks got a reply, the last because: HTTP "
+        assert str(caught.value).startswith(said)
+        assert ("I do not like" if fault == "bad_request" else "has terminated") in str(caught.value)
+
+
+def test_rows_without_a_reply_beside_those_the_ledger_holds_stop_nothing(
+    server: ScriptedServer, make_chat: MakeChat
+) -> None:
+    make_chat().ask(token_asks(3))
+    server.fail_when("token", "bad_request")
+    answers = make_chat().ask(token_asks(5))
+    assert [a.status for a in answers] == [Status.OK] * 3 + [Status.SERVER_ERROR] * 2
+
+
+def test_a_page_in_place_of_every_answer_names_the_address(make_chat: MakeChat) -> None:
+    with stranger() as address:
+        timing = Timing(call=5, first_call=5, patience=60, tries_broken=3)
+        chat = make_chat(protocol="openai", addresses=[address], chat={"timing": timing})
+        said = rf"{address} does not answer as .*Open WebUI.*Check its address"
+        started = time.monotonic()
+        with pytest.raises(PrerequisiteError, match=said):
+            chat.ask(token_asks(12))
+        # Tried again a few times; the other workers end with the first that gives up.
+        assert time.monotonic() - started < 10
+
+
+def test_a_key_that_a_server_quotes_is_not_said(server: ScriptedServer, make_chat: MakeChat) -> None:
+    server.fail_when("token", "quote_key")
+    timing = Timing(call=5, first_call=5, patience=5, tries_broken=1)
+    chat = make_chat(protocol="openai", api_key="sk-secret", chat={"timing": timing})
+    with pytest.raises(PrerequisiteError, match="upstream broke on") as caught:
+        chat.ask(token_asks(1))
+    assert "sk-secret" not in str(caught.value)
 
 
 @pytest.mark.parametrize("seconds", [1.5, pytest.param(61, marks=pytest.mark.full)])
