@@ -18,6 +18,7 @@ from pipeline.capr.base_files import load_base
 from pipeline.capr.clustering import check_memory
 from pipeline.capr.graph import PROMPTS, STAGES
 from pipeline.capr.judge import Judge
+from pipeline.capr.prompt_check import checked_prompt
 from pipeline.capr.reclustering import what_changes
 from pipeline.capr.runner import Materials, Runner
 from pipeline.capr.split_check import check_splits
@@ -30,7 +31,6 @@ from pipeline.llm.chat import LedgerChat
 from pipeline.llm.ledger import Ledger, locate
 from pipeline.llm.limits import CallLimits, Progress
 from pipeline.profile import Profile, load_profile, stage_of
-from pipeline.prompts import load_prompt
 from pipeline.seeds.table import read_seeds, read_splits
 from pipeline.store.root import Root, find_root, shipped_root
 from pipeline.store.stages import StageRef
@@ -215,7 +215,7 @@ def assemble(request: BuildRequest, screen: Screen, scratch: Path | None = None)
     )
     identifier = GlotlidIdentifier(place.path / settings.glotlid_model) if settings.glotlid_model else None
     language = load_language(place.language(lang), identifier)
-    prompts = {stage: load_prompt(place.prompt("capr", stage)) for stage in PROMPTS}
+    prompts = {stage: checked_prompt(stage, place.prompt("capr", stage)) for stage in PROMPTS}
     seeds = read_seeds(place.seeds(lang), lang)
     frozen_splits = read_splits(place.splits(lang))
     base = _open_base(request, place, scratch)
