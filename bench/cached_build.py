@@ -26,13 +26,13 @@ _EMPTY = """
 from flows.environment import configure_prefect
 configure_prefect(command_line=True)
 from prefect import flow
-from flows.server import prefect_server
+from flows.server import PrefectServer
 
 @flow
 def empty():
     pass
 
-with prefect_server():
+with PrefectServer() as server, server.connected():
     empty()
 """
 

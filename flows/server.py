@@ -16,49 +16,99 @@ import threading
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
+from types import TracebackType
 
 import httpx
-from prefect.context import refresh_global_settings_context
-from prefect.settings import get_current_settings
 
 from flows.environment import point_prefect_to
 from pipeline.errors import PrerequisiteError
 
 _GRACE_SECONDS = 10.0
+_CONFIGURED = "configured"
 
 
-@contextmanager
-def prefect_server() -> Iterator[None]:
-    """Within it this process talks to a Prefect server: the user's own, else a temporary one."""
-    settings = get_current_settings()
-    if settings.api.url is not None:
-        yield
-        return
-    with subprocess.Popen(
-        [sys.executable, "-m", "flows.server", str(os.getpid())],
-        stdout=subprocess.PIPE,
-        text=True,
-        env={**os.environ, **settings.to_environment_variables(exclude_unset=True)},
-        start_new_session=True,
-    ) as process:
+class PrefectServer:
+    """Starts the process when it is entered, so that whoever has other things to do meanwhile does them."""
+
+    def __enter__(self) -> PrefectServer:
+        self._process = subprocess.Popen(
+            [sys.executable, "-m", "flows.server", str(os.getpid())],
+            stdout=subprocess.PIPE,
+            text=True,
+            start_new_session=True,
+        )
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._process.terminate()
         try:
-            url = _address(process)
-            _wait(process, url, settings.server.ephemeral.startup_timeout_seconds)
-            with point_prefect_to(url):
-                refresh_global_settings_context()
-                yield
-        finally:
-            _stop(process)
-    refresh_global_settings_context()
+            self._process.communicate(timeout=_GRACE_SECONDS)
+        except subprocess.TimeoutExpired:
+            self._process.kill()
+            self._process.communicate()
+
+    @contextmanager
+    def connected(self) -> Iterator[None]:
+        """Within it this process talks to a Prefect server: the user's own, else this one, waited for."""
+        from prefect.context import refresh_global_settings_context
+        from prefect.settings import get_current_settings
+
+        port = self._said()
+        if port == _CONFIGURED:
+            yield
+            return
+        url = f"http://127.0.0.1:{port}/api"
+        self._wait(url, get_current_settings().server.ephemeral.startup_timeout_seconds)
+        with point_prefect_to(url):
+            refresh_global_settings_context()
+            yield
+        refresh_global_settings_context()
+
+    def _said(self) -> str:
+        assert self._process.stdout
+        said = self._process.stdout.readline().strip()
+        if not said:
+            raise PrerequisiteError(
+                f"Prefect's temporary server ended with code {self._process.wait()}; to see why, type: "
+                "prefect server start"
+            )
+        return said
+
+    def _wait(self, url: str, seconds: float) -> None:
+        """Until it answers: a first start in an empty home migrates a database first."""
+        until = time.monotonic() + seconds
+        # Loopback, whatever proxy the user's environment names.
+        with httpx.Client(trust_env=False, timeout=2) as client:
+            while time.monotonic() < until and self._process.poll() is None:
+                try:
+                    if client.get(f"{url}/health").is_success:
+                        return
+                except httpx.TransportError:
+                    time.sleep(0.1)
+        raise PrerequisiteError(
+            f"Prefect's temporary server did not answer within {seconds:.0f} s; give it longer with export "
+            f"PREFECT_SERVER_EPHEMERAL_STARTUP_TIMEOUT_SECONDS={2 * seconds:.0f}, or see why with: "
+            "prefect server start"
+        )
 
 
 def main() -> None:
-    """The server's process: serve on a free port of loopback, print it, end with the parent."""
+    """The server's process: serve on a free port of loopback, print it, end with the parent.
+
+    Where the user's settings name a server, it prints that and ends.
+    """
+    parent = int(sys.argv[1])
+    threading.Thread(target=_end_with, args=(parent,), daemon=True).start()
+    from prefect.settings import get_current_settings
+
+    if get_current_settings().api.url is not None:
+        sys.stdout.write(f"{_CONFIGURED}\n")
+        return
     import uvicorn
     from prefect.server.api.server import create_app
 
-    parent = int(sys.argv[1])
-    threading.Thread(target=_end_with, args=(parent,), daemon=True).start()
     with socket.create_server(("127.0.0.1", 0)) as listener:
         sys.stdout.write(f"{listener.getsockname()[1]}\n")
         sys.stdout.flush()
@@ -72,43 +122,6 @@ def _end_with(parent: int) -> None:
     os.kill(os.getpid(), signal.SIGTERM)
     time.sleep(_GRACE_SECONDS)
     os._exit(1)
-
-
-def _address(process: subprocess.Popen[str]) -> str:
-    assert process.stdout
-    port = process.stdout.readline().strip()
-    if not port:
-        raise PrerequisiteError(
-            f"Prefect's temporary server ended with code {process.wait()}; to see why, type: "
-            "prefect server start"
-        )
-    return f"http://127.0.0.1:{port}/api"
-
-
-def _wait(process: subprocess.Popen[str], url: str, seconds: float) -> None:
-    """Until it answers: a first start in an empty home migrates a database first."""
-    until = time.monotonic() + seconds
-    # Loopback, whatever proxy the user's environment names.
-    with httpx.Client(trust_env=False, timeout=2) as client:
-        while time.monotonic() < until and process.poll() is None:
-            try:
-                if client.get(f"{url}/health").is_success:
-                    return
-            except httpx.TransportError:
-                time.sleep(0.1)
-    raise PrerequisiteError(
-        f"Prefect's temporary server did not answer within {seconds:.0f} s; give it longer with export "
-        f"PREFECT_SERVER_EPHEMERAL_STARTUP_TIMEOUT_SECONDS={2 * seconds:.0f}, or see why with: "
-        "prefect server start"
-    )
-
-
-def _stop(process: subprocess.Popen[str]) -> None:
-    process.terminate()
-    try:
-        process.wait(_GRACE_SECONDS)
-    except subprocess.TimeoutExpired:
-        process.kill()
 
 
 if __name__ == "__main__":

@@ -7,18 +7,21 @@ from dataclasses import asdict
 from typing import Any
 
 import httpx
-from prefect.settings import get_current_settings
+
+# Drawn with at the end of a build: loaded now, while Prefect's server starts.
+import matplotlib.backends.backend_svg
+import matplotlib.figure  # noqa: F401
 
 from flows.assembly import BuildRequest
 from flows.build_capr import build_capr
 from flows.screen import Screen
-from flows.server import prefect_server
+from flows.server import PrefectServer
 from pipeline.errors import PrerequisiteError
 
 _PATIENCE_SECONDS = 3.0
 
 
-def run_flow(request: BuildRequest) -> dict[str, Any]:
+def run_flow(request: BuildRequest, server: PrefectServer) -> dict[str, Any]:
     """Run `build-capr` in this process; while Prefect's temporary server starts, the person knows it."""
     waiting = threading.Timer(
         _PATIENCE_SECONDS,
@@ -26,10 +29,9 @@ def run_flow(request: BuildRequest) -> dict[str, Any]:
         ["waiting for Prefect's temporary server (a first start can take a minute)"],
     )
     waiting.daemon = True
-    if get_current_settings().api.url is None:
-        waiting.start()
+    waiting.start()
     try:
-        with prefect_server():
+        with server.connected():
             waiting.cancel()
             summary: dict[str, Any] = build_capr(**asdict(request))
             return summary

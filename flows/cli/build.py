@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -68,39 +68,42 @@ def capr(
     Stages that were built before are reused. A build that was stopped, by Ctrl-C, a limit or a power cut,
     goes on where it was when the same command is typed again.
     """
-    from flows.assembly import BuildRequest, assemble
     from flows.environment import configure_prefect
-    from flows.screen import Screen
+    from flows.server import PrefectServer
 
-    place = open_root(root)
-    request = BuildRequest(
-        lang=lang,
-        profile=profile,
-        limit_proverbs=limit_proverbs,
-        limit_domains=limit_domains,
-        root=str(place.path),
-        drop_flagged=drop_flagged,
-        max_calls=max_calls,
-        max_hours=max_hours,
-        base=base,
-        recluster=recluster,
-        strict=strict,
-    )
-    # A mistake is said at once, not after a minute of starting Prefect.
-    with Screen() as screen, assemble(request, screen) as assembly:
-        if recluster and not yes:
-            for stage in ("acquire", "label", "cluster"):
-                screen.finish_stage(assembly.run(stage))
-            changes = assembly.what_reclustering_changes()
-            if as_json:
-                print_json({"reclustering": changes, "built": False})
-            else:
-                typer.echo(f"{changes}\nTo go on, type the same command with --yes.")
-            return
-        configure_prefect(command_line=True)
+    wanted: dict[str, Any] = {
+        "lang": lang,
+        "profile": profile,
+        "limit_proverbs": limit_proverbs,
+        "limit_domains": limit_domains,
+        "root": str(open_root(root).path),
+        "drop_flagged": drop_flagged,
+        "max_calls": max_calls,
+        "max_hours": max_hours,
+        "base": base,
+        "recluster": recluster,
+        "strict": strict,
+    }
     # Prefect reads its settings when it is imported, so it comes after them.
-    from flows.started import run_flow
+    configure_prefect(command_line=True)
+    # Its server starts while the build is put together once, which says a mistake at once.
+    with PrefectServer() as server:
+        from flows.assembly import BuildRequest, assemble
+        from flows.screen import Screen
 
-    summary = run_flow(request)
+        request = BuildRequest(**wanted)
+        with Screen() as screen, assemble(request, screen) as assembly:
+            if recluster and not yes:
+                for stage in ("acquire", "label", "cluster"):
+                    screen.finish_stage(assembly.run(stage))
+                changes = assembly.what_reclustering_changes()
+                if as_json:
+                    print_json({"reclustering": changes, "built": False})
+                else:
+                    typer.echo(f"{changes}\nTo go on, type the same command with --yes.")
+                return
+        from flows.started import run_flow
+
+        summary = run_flow(request, server)
     if as_json:
         print_json(summary)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import numpy.typing as npt
-from scipy.stats import beta
+from scipy.special import betaincinv
 
 from pipeline.hashing import stable_hash
 
@@ -61,8 +61,8 @@ def exact_interval(share: float, trials: int, level: float = LEVEL) -> tuple[flo
     (an item half right) is taken as it is.
     """
     hits, misses, tail = share * trials, (1 - share) * trials, (1 - level) / 2
-    low = float(beta.ppf(tail, hits, misses + 1)) if hits else 0.0
-    high = float(beta.ppf(1 - tail, hits + 1, misses)) if misses else 1.0
+    low = float(betaincinv(hits, misses + 1, tail)) if hits else 0.0
+    high = float(betaincinv(hits + 1, misses, 1 - tail)) if misses else 1.0
     return low, high
 
 

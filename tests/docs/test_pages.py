@@ -20,7 +20,7 @@ import pytest
 import yaml
 
 from flows.build_capr import build_capr
-from flows.server import prefect_server
+from flows.server import PrefectServer
 from pipeline.store.root import Root
 from tests.docs.page import DOCS, PAGES, PROJECT, blocks, fences, lines
 from tests.docs.root import make_reader_root, scripted, served_names, spreadsheet, write_profile
@@ -132,7 +132,7 @@ def models() -> Iterator[ScriptedServer]:
 
 @pytest.fixture(scope="module", autouse=True)
 def _one_prefect_server() -> Iterator[None]:
-    with prefect_server():
+    with PrefectServer() as server, server.connected():
         yield
 
 

@@ -86,6 +86,6 @@ def test_a_language_names_the_packages_that_decide_its_words(project: Path) -> N
         "ja": ("stopwordsiso", "janome"),
         "am": (),
         "th": ("stopwordsiso", "pythainlp"),
-        "zh": ("stopwordsiso", "jieba"),
+        "zh": ("stopwordsiso",),
         "en": ("stopwordsiso",),
     }
