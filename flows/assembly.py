@@ -200,6 +200,16 @@ class Assembly:
         self.watch(progress.done, progress.total, detail)
 
 
+def settle(request: BuildRequest) -> tuple[Root, Profile]:
+    """The root of a request, and its profile with the limits asked for."""
+    place = Root((Path(request.root) if request.root else find_root(Path.cwd())).resolve(), shipped_root())
+    place.check_language(request.lang)
+    settings = load_profile(place.profile(request.profile), place.profiles()).limited(
+        proverbs=request.limit_proverbs, domains=request.limit_domains, drop_flagged=request.drop_flagged
+    )
+    return place, settings
+
+
 @contextmanager
 def assemble(request: BuildRequest, screen: Screen, scratch: Path | None = None) -> Iterator[Assembly]:
     """Check everything a build needs and open it; what is wrong is said before the first model call.
@@ -207,12 +217,8 @@ def assemble(request: BuildRequest, screen: Screen, scratch: Path | None = None)
     With a ``scratch`` folder it is for looking only: nothing is written into the root, and no text is
     embedded that was not before. Stages must not be run then.
     """
-    place = Root((Path(request.root) if request.root else find_root(Path.cwd())).resolve(), shipped_root())
+    place, settings = settle(request)
     lang = request.lang
-    place.check_language(lang)
-    settings = load_profile(place.profile(request.profile), place.profiles()).limited(
-        proverbs=request.limit_proverbs, domains=request.limit_domains, drop_flagged=request.drop_flagged
-    )
     identifier = GlotlidIdentifier(place.path / settings.glotlid_model) if settings.glotlid_model else None
     language = load_language(place.language(lang), identifier)
     prompts = {stage: checked_prompt(stage, place.prompt("capr", stage)) for stage in PROMPTS}

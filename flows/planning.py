@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
 from typing import Any
 
-from flows.assembly import BuildRequest, assemble
+from flows.assembly import BuildRequest, assemble, settle
 from flows.screen import Screen
 from pipeline.capr.graph import STAGES
 from pipeline.capr.planning import listen, plan
@@ -15,10 +15,11 @@ from pipeline.llm.forecast import Forecast, together
 
 @dataclass(frozen=True)
 class Plan:
-    """Forecasts by role, and the pilot they rest on: its proverbs, and its calls made and reused."""
+    """Forecasts by role, and the pilot they rest on: its proverbs and items, its calls made and reused."""
 
     request: BuildRequest
     pilot_proverbs: int
+    pilot_items: int
     pilot_calls: Mapping[str, int]
     roles: tuple[Forecast, ...]
 
@@ -33,7 +34,11 @@ class Plan:
         return {
             "lang": self.request.lang,
             "profile": self.request.profile,
-            "pilot": {"proverbs": self.pilot_proverbs, "calls": dict(self.pilot_calls)},
+            "pilot": {
+                "proverbs": self.pilot_proverbs,
+                "items": self.pilot_items,
+                "calls": dict(self.pilot_calls),
+            },
             "roles": [asdict(role) for role in self.roles],
             "total": asdict(self.total),
         }
@@ -42,17 +47,23 @@ class Plan:
 def plan_capr(request: BuildRequest, pilot_proverbs: int, screen: Screen) -> Plan:
     """Build ``pilot_proverbs`` with one scenario each, without Prefect, and forecast the whole from it.
 
-    The pilot's replies are in the ledger, where the build finds them again.
+    Never more proverbs than the build itself has: the pilot's replies are in the ledger, where the build
+    finds them again.
     """
-    fewer = min(pilot_proverbs, request.limit_proverbs or pilot_proverbs)
+    limit = settle(request)[1].capr.acquire.limit
+    fewer = min(pilot_proverbs, limit or pilot_proverbs)
     with assemble(replace(request, limit_proverbs=fewer, limit_domains=1), screen) as pilot:
         for stage in list(STAGES)[: list(STAGES).index("judge") + 1]:
             screen.finish_stage(pilot.run(stage))
         calls = pilot.calls()
+        proverbs, items = (
+            pilot.runner.done["acquire"].facts["selected"],
+            pilot.runner.done["distractors"].kept,
+        )
         told = listen(pilot.runner)
     with assemble(request, screen) as whole:
         models, seats = whole.profile.models, whole.profile.seats
         forecasts = plan(
             whole.runner, told, whole.chat, lambda role: whole.backends.slots(models[seats[role].model])
         )
-    return Plan(request, fewer, calls, tuple(forecasts))
+    return Plan(request, proverbs, items, calls, tuple(forecasts))

@@ -46,7 +46,8 @@ def capr(
 ) -> None:
     """Forecast a CAPR build from a pilot: a few proverbs, one scenario each.
 
-    The pilot really calls the models; its replies are kept, and the build does not ask for them again.
+    The pilot really calls the models, for no more proverbs than the build has; its replies are kept, and
+    those that the build needs are not asked for again.
     """
     from flows.assembly import BuildRequest
     from flows.planning import plan_capr
@@ -108,6 +109,11 @@ def _notes(made: Plan) -> list[str]:
         f"From a pilot of {made.pilot_proverbs} proverbs with one scenario each "
         f"({calls['made']} calls made now, {calls['reused']} reused); held: answered by the ledger."
     ]
+    if not made.pilot_items and any(role.estimated for role in made.roles if role.role.startswith("judge")):
+        notes.append(
+            "The pilot made no item: its scenarios were all rejected. So nothing is known of the judges, and "
+            "their calls come on top; try a larger --pilot, other limits in the profile or another model."
+        )
     if total.estimated:
         notes.append(
             "~ follows from the pilot: the tables these asks come from do not exist yet, so what the ledger "

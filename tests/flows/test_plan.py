@@ -54,7 +54,9 @@ def test_what_is_counted_is_what_the_build_asks(root: Path, server: ScriptedServ
     told = _plan(adage, root)
     of = told["of"]
     assert list(of) == ["label", "name_clusters", "scenarios", *JUDGES]
-    assert told["pilot"] == {"proverbs": 12, "calls": {"made": len(server.chats), "reused": 0}}
+    assert 0 < told["pilot"]["items"] <= 12
+    calls = {"made": len(server.chats), "reused": 0}
+    assert told["pilot"] == {"proverbs": 12, "items": told["pilot"]["items"], "calls": calls}
     assert (of["label"]["asks"], of["label"]["held"], of["label"]["calls"]) == (20, 12, 8)
     assert (of["scenarios"]["asks"], of["scenarios"]["held"], of["scenarios"]["calls"]) == (60, 12, 48)
     assert not of["label"]["estimated"]
@@ -123,13 +125,14 @@ def test_the_table_and_what_is_not_known(root: Path, adage: Type) -> None:
     assert shown.code == 0
     assert "From a pilot of 20 proverbs with one scenario each" in shown.out
     assert "~ follows from the pilot" in shown.out
+    assert "The pilot made no item" not in shown.out
     assert re.search(r"^label +20 +20 +0 +0 +0 +0\.00-0\.00$", shown.out, re.MULTILINE)
     assert re.search(r"^judge judge-0 +~\d+ +\? +~\d+ ", shown.out, re.MULTILINE)
 
 
 def test_the_papers_size_fits_eighty_columns() -> None:
     judge = Forecast("judge mistral-small3.2", 13_750, 0, 41_250, 20 * 10**6, 5 * 10**6, 90, 80, 131.5, True)
-    plan = Plan(BuildRequest("zh"), 12, {"made": 60, "reused": 0}, (judge,) * 3)
+    plan = Plan(BuildRequest("zh"), 12, 12, {"made": 60, "reused": 0}, (judge,) * 3)
     out = io.StringIO()
     Console(width=80, file=out).print(table(plan))
     shown = out.getvalue().splitlines()
@@ -151,3 +154,24 @@ def test_a_model_that_answers_nothing_is_said(root: Path, server: ScriptedServer
     ended = adage("plan", "capr", "--lang", "en", "--profile", "test", "--root", root)
     assert ended.code == 5
     assert len(ended.err.strip().splitlines()[-1]) > 40
+
+
+@pytest.mark.parametrize("asked", [(), ("--limit-proverbs", "8")])
+def test_the_pilot_has_no_more_proverbs_than_the_build(
+    server: ScriptedServer, tmp_path: Path, adage: Type, asked: tuple[str, ...]
+) -> None:
+    root = make_root(tmp_path, server.address, acquire={"limit": 20 if asked else 8})
+    told = _plan(adage, root, *asked)
+    assert told["pilot"]["proverbs"] == 8
+    stages, _, _ = build(root, limit_proverbs=8)
+    assert all(stages[name].cached for name in ("label", "cluster", "name_clusters"))
+    assert stages["scenarios"].calls == {"made": 16, "reused": 8}
+
+
+def test_a_pilot_without_items_says_that_judges_come_on_top(
+    server: ScriptedServer, tmp_path: Path, adage: Type
+) -> None:
+    root = make_root(tmp_path, server.address, filter={"least_words": 119})
+    shown = adage("plan", "capr", "--lang", "en", "--profile", "test", "--root", root)
+    assert shown.code == 0
+    assert "The pilot made no item" in shown.out
