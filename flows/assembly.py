@@ -231,7 +231,7 @@ def assemble(request: BuildRequest, screen: Screen, scratch: Path | None = None)
         asked = min(len(seeds), settings.capr.acquire.limit or len(seeds))
         check_memory(asked, settings.capr.cluster.memory_gib)
     with ExitStack() as stack:
-        ledger = Ledger(_ledger_place(settings, place, scratch))
+        ledger = Ledger(_ledger_place(settings, place, scratch), look=scratch is not None)
         stack.callback(ledger.close)
         backends = stack.enter_context(Backends())
         stop = stack.enter_context(stop_on_interrupt(screen))

@@ -38,7 +38,7 @@ def stats(profile: LedgerProfileOption = None, as_json: JsonOption = False, root
     """Show how many replies, tokens and hours the ledger holds of each model, and check it for damage."""
     from pipeline.llm.ledger_tools import stats as count_all
 
-    with _opened(root, profile) as ledger:
+    with _opened(root, profile, look=True) as ledger:
         found = count_all(ledger)
     if as_json:
         print_json({**asdict(found), "replies": found.replies})
@@ -62,7 +62,7 @@ def export(
     """Write every reply as one line of JSON, to keep or to import elsewhere. No API key is in it."""
     from pipeline.llm.ledger_tools import export_ledger
 
-    with _opened(root, profile) as ledger:
+    with _opened(root, profile, look=True) as ledger:
         count = export_ledger(ledger, file)
     if as_json:
         print_json({"file": str(file), "replies": count})
@@ -129,13 +129,15 @@ def prune(
 
 
 @contextmanager
-def _opened(folder: Path | None, profile: str | None, *, make: bool = False) -> Iterator[Ledger]:
+def _opened(
+    folder: Path | None, profile: str | None, *, make: bool = False, look: bool = False
+) -> Iterator[Ledger]:
     from pipeline.llm.ledger import Ledger
     from pipeline.profile import load_profile
 
     place = open_root(folder)
     wanted = load_profile(place.profile(profile), place.profiles()).ledger if profile else None
-    ledger = Ledger(place.ledger(wanted), make=make)
+    ledger = Ledger(place.ledger(wanted), make=make, look=look)
     try:
         yield ledger
     finally:

@@ -81,7 +81,7 @@ def _replies(place: Root, lang: str, profile: str | None, row_ids: Sequence[str]
     file, _ = locate(wanted)
     if file and not file.exists():
         return []
-    ledger = Ledger(wanted)
+    ledger = Ledger(wanted, look=True)
     try:
         return replies_for(ledger, row_ids)
     finally:

@@ -13,6 +13,7 @@ import numpy as np
 
 from pipeline.embed.interface import Embedder, Vectors
 from pipeline.errors import LedgerError
+from pipeline.store.looking import read_only_uri
 from pipeline.store.remedies import remedy
 
 _READ = 500
@@ -93,7 +94,7 @@ class CachedEmbedder:
         found: dict[bytes, _Known] = {}
         if not self._path.exists():
             return found
-        with self._open() as connection:
+        with self._open(look=True) as connection:
             for start in range(0, len(keys), _READ):
                 part = keys[start : start + _READ]
                 marks = ",".join("?" * len(part))
@@ -110,8 +111,13 @@ class CachedEmbedder:
             connection.executemany("INSERT OR IGNORE INTO embeddings VALUES (?, ?, ?)", rows)
 
     @contextmanager
-    def _open(self) -> Iterator[sqlite3.Connection]:
+    def _open(self, *, look: bool = False) -> Iterator[sqlite3.Connection]:
         try:
+            uri = read_only_uri(self._path) if look else None
+            if uri:
+                with closing(sqlite3.connect(uri, uri=True, timeout=_BUSY_SECONDS)) as connection:
+                    yield connection
+                return
             self._path.parent.mkdir(parents=True, exist_ok=True)
             with closing(
                 sqlite3.connect(self._path, timeout=_BUSY_SECONDS, isolation_level=None)

@@ -23,6 +23,7 @@ from sqlalchemy.exc import DBAPIError, IntegrityError, NoSuchModuleError, Progra
 
 from pipeline.errors import LedgerError, PrerequisiteError
 from pipeline.llm.interface import Reply
+from pipeline.store.looking import read_only_uri
 from pipeline.store.remedies import remedy
 
 VERSION = 1
@@ -103,17 +104,21 @@ class Entry:
 class Ledger:
     """Opens or makes a ledger. ``place``: a file or an SQLAlchemy URL; ``busy_seconds``: patience with locks.
 
-    With ``make`` false a file that is not there is an error. Safe for several threads and several processes:
+    With ``make`` false a file that is not there is an error. With ``look`` a file where one may not write is
+    opened too, for reading only. Safe for several threads and several processes:
     of two replies to one key the first committed one stays. Raises LedgerError, naming the place and what to
     do, for whatever keeps it from being read or written.
     """
 
-    def __init__(self, place: str | Path, busy_seconds: float | None = None, *, make: bool = True) -> None:
+    def __init__(
+        self, place: str | Path, busy_seconds: float | None = None, *, make: bool = True, look: bool = False
+    ) -> None:
         self._file, url = locate(place)
         self.place = str(self._file) if self._file else url.render_as_string(hide_password=True)
         self._busy = BUSY_SECONDS if busy_seconds is None else busy_seconds
         with self._errors("opened"):
-            self._engine = self._connect(url)
+            uri = read_only_uri(self._file) if look and self._file else None
+            self._engine = self._connect(url, uri)
             if self._file and not self._file.exists():
                 if not make:
                     raise LedgerError(
@@ -122,7 +127,7 @@ class Ledger:
                     )
                 self._make_file(self._file)
             self._check()
-            if self._file:
+            if self._file and not uri:
                 _write_ahead(self._engine)
 
     def known(self, keys: Iterable[str]) -> dict[str, Reply]:
@@ -191,7 +196,7 @@ class Ledger:
     def _reading(self) -> sa.Connection:
         return self._engine.connect().execution_options(adage_reads=True)
 
-    def _connect(self, url: sa.URL) -> sa.Engine:
+    def _connect(self, url: sa.URL, read_only: str | None = None) -> sa.Engine:
         if not self._file:
             try:
                 return sa.create_engine(url, pool_pre_ping=True)
@@ -200,7 +205,11 @@ class Ledger:
                     f"the ledger {self.place} needs the Python package {error.name}: type "
                     "pip install 'adage[postgres]' for PostgreSQL, or install that package"
                 ) from error
-        engine = sa.create_engine(url, connect_args={"timeout": self._busy, "check_same_thread": False})
+        settings: dict[str, Any] = {"timeout": self._busy, "check_same_thread": False}
+        if read_only:
+            engine = sa.create_engine(url, creator=lambda: sqlite3.connect(read_only, uri=True, **settings))
+        else:
+            engine = sa.create_engine(url, connect_args=settings)
         sa.event.listen(engine, "connect", _set_up_sqlite)
         sa.event.listen(engine, "begin", _begin_sqlite)
         return engine
@@ -223,7 +232,8 @@ class Ledger:
     def _check(self) -> None:
         if self._file and self._file.stat().st_size == 0:
             raise LedgerError(f"the call ledger {self.place} is an empty file: {_unusable(self._file)}")
-        tables = set(sa.inspect(self._engine).get_table_names())
+        with self._reading() as connection:
+            tables = set(sa.inspect(connection).get_table_names())
         if about.name not in tables:
             if self._file or tables & {replies.name, events.name}:
                 raise LedgerError(

@@ -58,6 +58,17 @@ def test_known_texts_load_no_model(tmp_path: Path) -> None:
         cold.embed(["d"])
 
 
+def test_where_one_may_not_write_known_vectors_are_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    warm = CachedEmbedder(HashEmbedder(), tmp_path / "v.sqlite").embed(["a"])
+    monkeypatch.setattr("os.access", lambda place, mode: False)
+    monkeypatch.setattr("pipeline.embed.cache._BUSY_SECONDS", 0.1)
+    with sqlite3.connect(tmp_path / "v.sqlite") as writer:
+        writer.execute("BEGIN IMMEDIATE")
+        assert np.array_equal(CachedEmbedder(NoModel(), tmp_path / "v.sqlite").embed(["a"]), warm)
+
+
 def test_another_embedder_reuses_nothing(tmp_path: Path) -> None:
     CachedEmbedder(HashEmbedder(64), tmp_path / "v.sqlite").embed(["a"])
     other = HashEmbedder(32)

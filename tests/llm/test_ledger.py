@@ -130,6 +130,25 @@ def test_a_full_sync_and_write_ahead_log_are_set(tmp_path: Path) -> None:
     assert [file.name for file in tmp_path.iterdir() if file.name.startswith(".")] == []
 
 
+def test_where_one_may_not_write_one_may_look(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    folder = tmp_path / "a b%20?#"
+    folder.mkdir()
+    writer = Ledger(folder / "ledger.sqlite")
+    writer.add([entry(1)])
+    monkeypatch.setattr("os.access", lambda place, mode: False)
+    # First with the writer's log beside the file, then with the file alone.
+    for _ in range(2):
+        looker = Ledger(folder / "ledger.sqlite", look=True)
+        before = sorted(folder.iterdir())
+        assert set(looker.known([entry(1).key])) == {entry(1).key}
+        with pytest.raises(LedgerError, match="could not be written: attempt to write a readonly database"):
+            looker.add([entry(2)])
+        looker.close()
+        writer.close()
+        assert sorted(folder.iterdir()) in (before, [folder / "ledger.sqlite"])
+    assert sorted(folder.iterdir()) == [folder / "ledger.sqlite"]
+
+
 def test_an_empty_file_is_an_error_and_stays_as_it_is(tmp_path: Path) -> None:
     file = tmp_path / "ledger.sqlite"
     file.touch()
