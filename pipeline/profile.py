@@ -78,12 +78,18 @@ ModelSpec = Annotated[EmbeddedModel | OllamaModel | OpenAIModel, Field(discrimin
 
 
 class EmbedderSpec(Params):
-    """The embedding model; ``model`` is not needed for the embedded one."""
+    """The embedding model; only the embedded one needs no ``model``."""
 
     backend: Literal["embedded", "sentence-transformers", "ollama"]
     model: str = ""
     revision: str | None = None
     address: Address | None = None
+
+    @model_validator(mode="after")
+    def _names_a_model(self) -> EmbedderSpec:
+        if self.backend != "embedded" and not self.model:
+            raise ValueError(f"backend {self.backend} needs model: the name of an embedding model")
+        return self
 
 
 class Sampling(Params):

@@ -117,6 +117,12 @@ def test_an_address_where_nothing_can_be_is_refused(project: Path, field: str, a
         validated(_changed(project, field, address), "p.yaml")
 
 
+@pytest.mark.parametrize("backend", ["ollama", "sentence-transformers"])
+def test_an_embedder_without_a_model_is_refused(project: Path, backend: str) -> None:
+    with pytest.raises(ConfigError, match=rf"p\.yaml: embedder: .* backend {backend} needs model: "):
+        validated(_changed(project, "embedder", {"backend": backend}), "p.yaml")
+
+
 @pytest.mark.parametrize("address", ["http://box:8000/v1", "https://u:p@box", "http://[::1]:1", ["http://b"]])
 def test_addresses_of_servers_are_taken(project: Path, address: object) -> None:
     validated(_changed(project, "models.generator.address", address), "p.yaml")
