@@ -9,13 +9,16 @@ DEV_READY := $(VENV)/ready-dev
 TORCH_PYTHON ?= /usr/bin/python3
 TORCH := .venv-torch
 
+# Two at a time: many tests wait for servers that they start. Those that run a model share one process.
+TWO := -n 2 --dist loadgroup
+
 .PHONY: demo test test-full test-transformers check format docs
 
 demo: $(READY)
 	$(BIN)/adage build capr --lang ja --profile demo
 
 test: $(DEV_READY)
-	$(BIN)/pytest -m "not full"
+	$(BIN)/pytest $(TWO) -m "not full"
 
 test-full: $(DEV_READY)
 	$(BIN)/pytest
@@ -28,7 +31,7 @@ check: $(DEV_READY)
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/python -m flows.cli.docs --check
-	$(BIN)/pytest -m "not full"
+	$(BIN)/pytest $(TWO) -m "not full"
 
 docs: $(DEV_READY)
 	$(BIN)/python -m flows.cli.docs

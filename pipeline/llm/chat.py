@@ -26,6 +26,8 @@ from pipeline.llm.writer import Writer
 from pipeline.store.files import canonical_json
 
 _BETWEEN_REPORTS = 0.2
+# One or two rows without a reply may be refused for what they say; the others go on without them.
+_ENOUGH_TO_BLAME = 3
 
 
 @dataclass
@@ -224,7 +226,7 @@ class _Round:
             error = self._brake.error(self._model.name, self._done, len(self._jobs))
             if error:
                 raise error
-        if all(job.unheard for job in self._jobs):
+        if len(self._jobs) >= _ENOUGH_TO_BLAME and all(job.unheard for job in self._jobs):
             places = ", ".join(endpoint.address for endpoint in endpoints)
             asked = f"model {self._model.name} at {places}: none of {len(self._jobs)} asks got a reply"
             raise no_reply(asked, self._jobs[-1].answer().why)
