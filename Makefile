@@ -9,8 +9,11 @@ DEV_READY := $(VENV)/ready-dev
 TORCH_PYTHON ?= /usr/bin/python3
 TORCH := .venv-torch
 
-# Two at a time: many tests wait for servers that they start. Those that run a model share one process.
-TWO := -n 2 --dist loadgroup
+# Two files at a time: many tests wait for servers that they start. Those of a real Ollama want both cores.
+define TESTS
+	$(BIN)/pytest -n 2 --dist loadfile -m "not full and not ollama"
+	$(BIN)/pytest -m "ollama and not full"
+endef
 
 .PHONY: demo test test-full test-transformers check format docs
 
@@ -18,7 +21,7 @@ demo: $(READY)
 	$(BIN)/adage build capr --lang ja --profile demo
 
 test: $(DEV_READY)
-	$(BIN)/pytest $(TWO) -m "not full"
+	$(TESTS)
 
 test-full: $(DEV_READY)
 	$(BIN)/pytest
@@ -31,7 +34,7 @@ check: $(DEV_READY)
 	$(BIN)/ruff check .
 	$(BIN)/mypy
 	$(BIN)/python -m flows.cli.docs --check
-	$(BIN)/pytest $(TWO) -m "not full"
+	$(TESTS)
 
 docs: $(DEV_READY)
 	$(BIN)/python -m flows.cli.docs

@@ -53,14 +53,6 @@ def _guarded_connect(self: socket.socket, address: Any) -> None:
     _connect(self, address)
 
 
-@pytest.hookimpl(tryfirst=True)
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """With several test processes: a module's tests share its fixtures, and one model runs at a time."""
-    for item in items:
-        models = any(item.get_closest_marker(name) for name in ("ollama", "embedded"))
-        item.add_marker(pytest.mark.xdist_group("models" if models else item.nodeid.split("::")[0]))
-
-
 @pytest.fixture(autouse=True, scope="session")
 def _loopback_only() -> Iterator[None]:
     socket.socket.connect = _guarded_connect  # type: ignore[method-assign, assignment]

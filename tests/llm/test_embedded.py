@@ -75,7 +75,7 @@ def test_answers_under_a_schema_and_nothing_to_see_or_reach_without_the_key(
 def test_it_ends_at_once_in_the_middle_of_an_answer(weights_folder: Path) -> None:
     server = EmbeddedServer(weights_folder, num_ctx=2048, parallel=1)
     (endpoint,) = server.endpoints()
-    [engine] = psutil.Process().children()
+    engine = _engine_of(psutil.Process())
     said: list[Exception] = []
     asking = threading.Thread(target=lambda: said.append(_ask_for_much(endpoint)))
     asking.start()
@@ -96,7 +96,7 @@ def test_it_ends_with_whoever_started_it(weights_folder: Path) -> None:
     with subprocess.Popen(command, cwd=REPO, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as starter:
         assert starter.stdout
         assert starter.stdout.readline() == b"up\n"
-        [engine] = psutil.Process(starter.pid).children()
+        engine = _engine_of(psutil.Process(starter.pid))
         starter.kill()
         engine.wait(30)
 
@@ -111,6 +111,11 @@ def test_weights_that_cannot_be_loaded_are_one_paragraph(
     with pytest.raises(PrerequisiteError, match=r"broken\.gguf: .* lower num_ctx \(512\) or parallel \(3\)"):
         server.endpoints()
     server.close()
+
+
+def _engine_of(starter: psutil.Process) -> psutil.Process:
+    [engine] = [child for child in starter.children() if "pipeline.llm.engine" in child.cmdline()]
+    return engine
 
 
 def _ask_for_much(endpoint: Endpoint) -> Exception:
