@@ -26,6 +26,8 @@ from pipeline.llm.writer import Writer
 from pipeline.store.files import canonical_json
 
 _BETWEEN_REPORTS = 0.2
+# Replies come in waves, and each makes room for a call: those go out before any reply is judged.
+_BEFORE_JUDGING = 0.01
 # One or two rows without a reply may be refused for what they say; the others go on without them.
 _ENOUGH_TO_BLAME = 3
 
@@ -286,7 +288,10 @@ class _Round:
 
     async def _judge(self) -> None:
         while True:
+            waited = self._came.empty()
             jobs, outcome = await self._came.get()
+            if waited:
+                await asyncio.sleep(_BEFORE_JUDGING)
             for job in jobs:
                 if isinstance(outcome, Failure):
                     job.fail(outcome.status, outcome.why)

@@ -125,4 +125,5 @@ def test_an_embedder_without_a_model_is_refused(project: Path, backend: str) -> 
 
 @pytest.mark.parametrize("address", ["http://box:8000/v1", "https://u:p@box", "http://[::1]:1", ["http://b"]])
 def test_addresses_of_servers_are_taken(project: Path, address: object) -> None:
-    validated(_changed(project, "models.generator.address", address), "p.yaml")
+    profile = validated(_changed(project, "models.generator.address", address), "p.yaml")
+    assert profile.model_dump(mode="json")["models"]["generator"]["address"] == address
