@@ -60,6 +60,15 @@ def _loopback_only() -> Iterator[None]:
     socket.socket.connect = _connect  # type: ignore[method-assign]
 
 
+@pytest.fixture(autouse=True, scope="module")
+def _environment_of_a_file() -> Iterator[None]:
+    """What a command typed in this process sets for Prefect would reach the servers of the files after it."""
+    before = dict(os.environ)
+    yield
+    os.environ.clear()
+    os.environ.update(before)
+
+
 @pytest.fixture(scope="session")
 def project() -> Path:
     """The checkout the tests run in."""
