@@ -48,18 +48,16 @@ def plan_capr(request: BuildRequest, pilot_proverbs: int, screen: Screen) -> Pla
     """Build ``pilot_proverbs`` with one scenario each, without Prefect, and forecast the whole from it.
 
     Never more proverbs than the build itself has: the pilot's replies are in the ledger, where the build
-    finds them again.
+    finds them again. A base dataset's proverbs count for nothing: no model is asked about them.
     """
     limit = settle(request)[1].capr.acquire.limit
-    fewer = min(pilot_proverbs, limit or pilot_proverbs)
+    fewer = _in_base(request, screen) + pilot_proverbs
+    fewer = min(fewer, limit or fewer)
     with assemble(replace(request, limit_proverbs=fewer, limit_domains=1), screen) as pilot:
         for stage in list(STAGES)[: list(STAGES).index("judge") + 1]:
             screen.finish_stage(pilot.run(stage))
         calls = pilot.calls()
-        proverbs, items = (
-            pilot.runner.done["acquire"].facts["selected"],
-            pilot.runner.done["distractors"].kept,
-        )
+        proverbs, items = len(pilot.runner.asked), pilot.runner.done["distractors"].kept
         told = listen(pilot.runner)
     with assemble(request, screen) as whole:
         models, seats = whole.profile.models, whole.profile.seats
@@ -67,3 +65,12 @@ def plan_capr(request: BuildRequest, pilot_proverbs: int, screen: Screen) -> Pla
             whole.runner, told, whole.chat, lambda role: whole.backends.slots(models[seats[role].model])
         )
     return Plan(request, proverbs, items, calls, tuple(forecasts))
+
+
+def _in_base(request: BuildRequest, screen: Screen) -> int:
+    """How many of the proverbs stand in the base dataset, which a limit counts too."""
+    if request.base is None:
+        return 0
+    with assemble(request, screen) as whole:
+        found: int = whole.runner.run("acquire").facts["in_base"]
+        return found

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from flows.cli.help import examples
-from flows.cli.options import JsonOption, LangOption, ProfileOption, RootOption, open_root
+from flows.cli.options import BaseOption, JsonOption, LangOption, ProfileOption, RootOption, open_root
 from flows.cli.output import print_json, print_table
 
 if TYPE_CHECKING:
@@ -31,6 +31,7 @@ def _group() -> None:
     epilog=examples(
         "adage plan capr --lang ja --profile local",
         "adage plan capr --lang zh --profile paper --pilot 32 --json",
+        "adage plan capr --lang ja --base artifacts/capr/ja/runs/local --profile local",
     )
 )
 def capr(
@@ -41,6 +42,7 @@ def capr(
     ] = 12,
     limit_proverbs: Annotated[int | None, typer.Option(min=1, help="Of a build of N proverbs.")] = None,
     limit_domains: Annotated[int | None, typer.Option(min=1, max=10, help="Of a build of N domains.")] = None,
+    base: BaseOption = None,
     as_json: JsonOption = False,
     root: RootOption = None,
 ) -> None:
@@ -58,6 +60,7 @@ def capr(
         profile=profile,
         limit_proverbs=limit_proverbs,
         limit_domains=limit_domains,
+        base=base,
         root=str(open_root(root).path),
     )
     with Screen() as screen:
@@ -109,7 +112,8 @@ def _notes(made: Plan) -> list[str]:
         f"From a pilot of {made.pilot_proverbs} proverbs with one scenario each "
         f"({calls['made']} calls made now, {calls['reused']} reused); held: answered by the ledger."
     ]
-    if not made.pilot_items and any(role.estimated for role in made.roles if role.role.startswith("judge")):
+    judges_estimated = any(role.estimated for role in made.roles if role.role.startswith("judge"))
+    if judges_estimated and made.pilot_proverbs and not made.pilot_items:
         notes.append(
             "The pilot made no item: its scenarios were all rejected. So nothing is known of the judges, and "
             "their calls come on top; try a larger --pilot, other limits in the profile or another model."

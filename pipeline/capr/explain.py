@@ -103,12 +103,12 @@ def _most_names(runner: Runner, replay: Replay) -> int:
     materials = runner.materials
     if materials.frozen:
         return 0
-    return min(PAPER_K[1], len(_asked(runner))) * materials.profile.roles.name_clusters.attempts
+    return min(PAPER_K[1], len(runner.asked)) * materials.profile.roles.name_clusters.attempts
 
 
 def _most_scenarios(runner: Runner, replay: Replay) -> int:
     """As if every proverb had a label; the ledger's replies are subtracted, for no label enters a prompt."""
-    labels = pa.table({"proverb_id": _asked(runner)})
+    labels = pa.table({"proverb_id": runner.asked})
     runner.rehearse("scenarios", replay.chat, {"labels": labels})
     return replay.most
 
@@ -117,14 +117,8 @@ def _most_judgements(runner: Runner, replay: Replay) -> int:
     """As if every scenario that may still come became an item none of whose judgements is in the ledger."""
     profile = runner.materials.profile
     done = next((runner.done[stage] for stage in ("filter", "scenarios") if stage in runner.done), None)
-    items = done.kept if done else len(_asked(runner)) * profile.capr.scenarios.domains
+    items = done.kept if done else len(runner.asked) * profile.capr.scenarios.domains
     return items * sum(judge.attempts for judge in profile.roles.judges)
-
-
-def _asked(runner: Runner) -> list[str]:
-    """The proverbs a model is asked about: those within the limit that a base dataset does not have."""
-    rows = runner.done["acquire"].table().to_pylist()
-    return [row["proverb_id"] for row in rows if row["selected"] and not row["in_base"]]
 
 
 _MOST: dict[str, Callable[[Runner, Replay], int]] = {

@@ -100,19 +100,17 @@ def _asks(whole: Runner, stage: str) -> dict[str, list[Ask]]:
     def wrap(role: str, chat: Chat) -> Chat:
         return ears.setdefault(role, _Ear(chat.name, chat.identity))
 
-    stand_ins = {} if "label" in whole.done else {"labels": _as_if_labelled(whole)}
+    # As if every proverb had a label.
+    stand_ins = {} if "label" in whole.done else {"labels": pa.table({"proverb_id": whole.asked})}
     whole.rehearse(stage, wrap, stand_ins)
     return {role: ear.asks for role, ear in ears.items()}
-
-
-def _as_if_labelled(whole: Runner) -> pa.Table:
-    proverbs = whole.done["acquire"].table().to_pylist()
-    return pa.table({"proverb_id": [row["proverb_id"] for row in proverbs if row["selected"]]})
 
 
 def _estimates(whole: Runner, stage: str, items: int) -> dict[str, int]:
     """How many asks of each role, at most for cluster names."""
     if stage == "judge":
         return {f"judge {judge.name}": items for judge in whole.materials.judges()}
-    proverbs = len(_as_if_labelled(whole))
+    if whole.materials.frozen:
+        return {stage: 0}  # the base's clusters keep their names
+    proverbs = len(whole.asked)
     return {stage: k_range(proverbs, proverbs, whole.materials.profile.capr.cluster.k_range).high}

@@ -103,6 +103,15 @@ class Runner:
             self.done[stage], self.made_of[stage] = ref, parts
             return ref
 
+    @property
+    def asked(self) -> list[str]:
+        """The proverbs a model is asked about: those within the limit that a base dataset does not have.
+
+        Stage `acquire` must be done.
+        """
+        rows = self.done["acquire"].table().to_pylist()
+        return [row["proverb_id"] for row in rows if row["selected"] and not row["in_base"]]
+
     def peek(self, stage: str) -> StageRef | None:
         """The stage's artifact when it exists under today's key."""
         return find(self.folder, stage, self.parts(stage))

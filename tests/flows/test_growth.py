@@ -22,6 +22,7 @@ from pipeline.llm.transport import Timing
 from pipeline.seeds.table import COLUMNS, csv_text
 from pipeline.store.tables import read_table
 from tests.flows.small import build, make_root
+from tests.flows.typed import Type
 from tests.servers.scripted import ScriptedServer
 
 OLD, NEW = 24, 6
@@ -92,6 +93,29 @@ def test_growing_keeps_old_items_and_asks_about_new_proverbs_only(grown: Path) -
     assert stages["curate"].expected == len(before) + stages["distractors"].kept
     assert (summary.manifest["version"], summary.manifest["base"]["version"]) == ("1.1", "1.0")
     assert all(ref.expected == ref.kept + ref.rejected for ref in stages.values())
+
+
+def test_a_forecast_of_growth_counts_new_proverbs_only(grown: Path, adage: Type) -> None:
+    asked = ("--lang", "en", "--profile", "test", "--base", grown / "releases" / "1.0", "--root", grown)
+    ended = adage("plan", "capr", *asked, "--json")
+    assert ended.code == 0, ended.err
+    told = json.loads(ended.out)
+    assert told["pilot"]["proverbs"] == NEW
+    # Of each new proverb its label and one scenario, and what the jury says of the items.
+    assert told["pilot"]["calls"] == {"made": NEW + NEW + JUDGES * told["pilot"]["items"], "reused": 0}
+    counts = {role["role"]: (role["asks"], role["calls"]) for role in told["roles"]}
+    assert counts["label"] == (NEW, 0)
+    assert counts["name_clusters"] == (0, 0)
+    assert counts["scenarios"] == (NEW * DOMAINS, NEW * (DOMAINS - 1))
+    stages, _, _ = build(grown, base="releases/1.0")
+    assert stages["scenarios"].calls == {"made": NEW * (DOMAINS - 1), "reused": NEW}
+    # All are in the dataset now: nothing is left to ask, and nothing is said of scenarios that none wrote.
+    run = grown / "artifacts" / "capr" / "en" / "runs" / "test"
+    ended = adage("plan", "capr", *asked[:-3], run, "--root", grown)
+    assert ended.code == 0, ended.err
+    assert "From a pilot of 0 proverbs" in ended.out
+    assert "0 calls, 0 s to 0 s of model time" in ended.out
+    assert "made no item" not in ended.out
 
 
 def test_a_run_can_grow_the_run_it_replaces_and_its_base_is_kept(grown: Path) -> None:
