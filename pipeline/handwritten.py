@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import yaml
 
-from pipeline.errors import ConfigError
+from pipeline.errors import AdageError, ConfigError
 
 
 class _Loader(yaml.SafeLoader):
@@ -28,16 +30,33 @@ class _Loader(yaml.SafeLoader):
         return node
 
 
+@contextmanager
+def readable(path: Path, kind: type[AdageError] = ConfigError) -> Iterator[None]:
+    """Within it a file that cannot be read is an error of this kind; one that is not UTF-8 with the line."""
+    try:
+        yield
+    except OSError as error:
+        raise kind(f"{path}: cannot be read: {error.strerror or error}") from error
+    except UnicodeDecodeError as error:
+        raise kind(
+            f"{path}: line {_first_not_utf8(path)} is not UTF-8; save the file as UTF-8 and try again"
+        ) from error
+
+
 def read_text(path: Path) -> str:
     """The text of a file saved as UTF-8, with or without a byte order mark; ConfigError for any other."""
-    try:
+    with readable(path):
         return path.read_text(encoding="utf-8-sig")
-    except OSError as error:
-        raise ConfigError(f"{path}: cannot be read: {error.strerror}") from error
-    except UnicodeDecodeError as error:
-        raise ConfigError(
-            f"{path}: cannot be read: byte {error.start + 1} is not UTF-8; save the file as UTF-8"
-        ) from error
+
+
+def _first_not_utf8(path: Path) -> int:
+    """The number of the first such line: a decoder counts bytes, and those from where it last began."""
+    for number, line in enumerate(path.read_bytes().split(b"\n"), start=1):
+        try:
+            line.decode("utf-8")
+        except UnicodeDecodeError:
+            return number
+    return 1
 
 
 def parse_yaml(text: str, path: Path, lines_before: int = 0) -> Any:

@@ -26,7 +26,7 @@ READERS = [_profile, load_spec, load_prompt]
 def test_another_encoding_is_named(tmp_path: Path, read: Callable[[Path], object]) -> None:
     file = tmp_path / "file"
     file.write_bytes((PROMPT % b"").replace(b"\xc3", b""))
-    with pytest.raises(ConfigError, match=r"file: cannot be read: byte \d+ is not UTF-8; save the file as"):
+    with pytest.raises(ConfigError, match=r"file: line \d+ is not UTF-8; save the file as"):
         read(file)
 
 

@@ -11,6 +11,7 @@ from flows.cli.help import examples
 from flows.cli.options import JsonOption, LangArgument, RootOption, open_root
 from flows.cli.output import print_json, say
 from pipeline.errors import ConfigError
+from pipeline.handwritten import read_text
 from pipeline.store.files import write_text
 from pipeline.store.root import Root, checked_name
 
@@ -139,10 +140,7 @@ def _texts(place: Root, code: str, sentences: Path | None) -> list[str]:
 
         texts = [row["text"] for row in read_seeds(place.seeds(code), code)]
     else:
-        try:
-            texts = sentences.read_text(encoding="utf-8-sig").splitlines()
-        except (OSError, UnicodeDecodeError) as error:
-            raise ConfigError(f"--sentences {sentences}: cannot be read as UTF-8 text: {error}") from error
+        texts = read_text(sentences).splitlines()
     texts = [text.strip() for text in texts if text.strip()]
     if not texts:
         raise ConfigError(f"nothing to check: {sentences or place.seeds(code)} holds no text")

@@ -15,6 +15,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 
 from pipeline.errors import SeedError
+from pipeline.handwritten import readable
 
 DAMAGED = "\ufffd"
 """What stands for a character that was damaged before we read it, as in a text cut inside an emoji."""
@@ -35,22 +36,17 @@ class Sheet:
 def read_sheet(path: Path) -> Sheet:
     """Read a CSV, TSV, JSON, JSONL, XLSX or Parquet file; nested JSON columns are named ``outer.inner``.
 
-    Half a character, which JSON can write (``\\ud83d``) and no file can hold, is read as ``DAMAGED``. Raises
-    SeedError naming file and row when the file is missing, of another kind, not UTF-8 or ill-formed.
+    Half a character, which JSON can write (``\\ud83d``) and no file can hold, and bytes of a Parquet cell
+    that are no UTF-8 are read as ``DAMAGED``. Raises SeedError naming file and row when the file is missing,
+    of another kind, not UTF-8 or ill-formed.
     """
     reader = _READERS.get(path.suffix.lower())
     if reader is None:
         raise SeedError(
             f"{path}: cannot read {path.suffix or 'a file without ending'}; known: {', '.join(_READERS)}"
         )
-    try:
+    with readable(path, SeedError):
         sheet = reader(path)
-    except OSError as error:
-        raise SeedError(f"{path}: cannot be read: {error.strerror or error}") from error
-    except UnicodeDecodeError as error:
-        raise SeedError(
-            f"{path}: byte {error.start} is not UTF-8; save the file as UTF-8 and try again"
-        ) from error
     if not sheet.columns:
         raise SeedError(f"{path}: the file is empty")
     return sheet
@@ -173,7 +169,7 @@ def _cell(value: Any) -> str:
     if isinstance(value, str):
         return value
     if isinstance(value, bytes):
-        return value.decode("utf-8")
+        return value.decode("utf-8", "replace")
     if isinstance(value, bool | int | float | list | dict):
         return json.dumps(value, ensure_ascii=False, default=_cell)
     # Dates, times and decimals of Excel and Parquet.

@@ -64,14 +64,14 @@ def test_numbers_and_dates_in_excel_are_written_out_and_text_is_left_alone(tmp_p
 def test_parquet_cells_that_are_no_text(tmp_path: Path) -> None:
     columns = {
         "text": pa.array(["007", None]),
-        "bytes": pa.array(["ሰላም".encode(), None]),
+        "bytes": pa.array(["ሰላም".encode(), b"n\xe9"]),
         "day": pa.array([date(2024, 2, 29), None]),
         "inner": pa.array([{"en": "NA"}, {"en": None}]),
     }
     pq.write_table(pa.table(columns), tmp_path / "a.parquet")
     assert read_sheet(tmp_path / "a.parquet").rows == [
         (1, {"text": "007", "bytes": "ሰላም", "day": "2024-02-29", "inner.en": "NA"}),
-        (2, {"text": "", "bytes": "", "day": "", "inner.en": ""}),
+        (2, {"text": "", "bytes": "n\ufffd", "day": "", "inner.en": ""}),
     ]
 
 
@@ -125,7 +125,10 @@ def test_a_workbook_with_a_torn_part_is_said_to_be_damaged(tmp_path: Path, part:
     [
         ("a.csv", b"text,meaning\na,b,c\n", "row 2 has 3 cells, the header has 2"),
         ("a.csv", b"text,text\na,b\n", "'text' stands twice"),
-        ("a.csv", "text\nné\n".encode("latin-1"), "byte 6 is not UTF-8"),
+        ("a.csv", "text\nné\n".encode("latin-1"), "line 2 is not UTF-8; save the file as UTF-8"),
+        # Further than a decoder reads at once.
+        ("a.csv", b"text\n" + b"long enough\n" * 9000 + b"n\xe9\n", "line 9002 is not UTF-8"),
+        ("a.csv", "text\nné\n".encode("utf-16"), "line 1 is not UTF-8"),
         ("a.csv", b"", "the file is empty"),
         ("a.csv", b"text;meaning\na;b\n", "separated by semicolons where a .csv has commas"),
         ("a.tsv", b"text,meaning\na,b\n", "separated by commas where a .tsv has tabs"),
