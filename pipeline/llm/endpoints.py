@@ -37,7 +37,8 @@ class Endpoint:
 
     ``api_key`` goes into a header and nowhere else; it is left out of repr, ledger, logs and manifests.
     A server that is away or busy is set aside, each time longer, and tried again with one call at a time.
-    ``answers`` counts calls it answered in any way.
+    ``answers`` counts calls it answered in any way. ``gone`` says why it will never answer again, "" while it
+    may.
     """
 
     address: str
@@ -49,6 +50,7 @@ class Endpoint:
     away_until: float = 0.0
     warm: bool = False
     answers: int = 0
+    gone: str = ""
 
     def free(self, now: float) -> bool:
         """True when a call may be sent now."""

@@ -98,6 +98,11 @@ class Pool:
             raise no_reply(f"{self._lost_in_a_row} calls in a row got no reply", why)
 
     def _give_up_when_away(self, now: float) -> None:
+        gone = [endpoint.gone for endpoint in self.endpoints if endpoint.gone]
+        if len(gone) == len(self.endpoints):
+            raise PrerequisiteError(
+                f"{gone[-1]}. Then run the same command again: all replies that came back are in the ledger"
+            )
         if self._away_since is None or now - self._away_since <= self._patience:
             return
         raise PrerequisiteError(

@@ -3,6 +3,7 @@ from __future__ import annotations
 import subprocess
 import sys
 import threading
+from contextlib import suppress
 from pathlib import Path
 
 import httpx
@@ -15,6 +16,7 @@ from pipeline.llm.embedded import EmbeddedServer, assembled_weights, embedded_mo
 from pipeline.llm.endpoints import Endpoint
 from pipeline.llm.interface import Ask, Message, Status
 from pipeline.llm.ledger import Ledger
+from pipeline.llm.limits import Progress
 from pipeline.llm.request import ChatOptions
 from pipeline.store.files import digest_file
 from tests.e2e.running import wait_until
@@ -53,7 +55,9 @@ def test_answers_under_a_schema_and_nothing_to_see_or_reach_without_the_key(
     server = EmbeddedServer(weights_folder, num_ctx=512, parallel=2)
     model = embedded_model("tiny", server)
     chat = LedgerChat(
-        model, ChatOptions(temperature=0, max_tokens=48, num_ctx=512), Ledger(tmp_path / "ledger.sqlite")
+        model,
+        ChatOptions(temperature=0, max_tokens=48, num_ctx=512),
+        Ledger(tmp_path / "ledger.sqlite"),
     )
     schema = {"type": "object", "properties": {"colour": {"enum": ["red", "blue"]}}, "required": ["colour"]}
     asks = [Ask(f"row-{i}", (Message("user", f"Colour of token {i}?"),), schema) for i in range(3)]
@@ -101,6 +105,60 @@ def test_it_ends_with_whoever_started_it(weights_folder: Path) -> None:
         engine.wait(30)
 
 
+def test_an_engine_that_dies_is_started_again_and_every_ask_is_answered(
+    weights_folder: Path, tmp_path: Path
+) -> None:
+    server = EmbeddedServer(weights_folder, num_ctx=512, parallel=2)
+    killed: list[psutil.Process] = []
+
+    def kill(progress: Progress) -> None:
+        if progress.done > 2 * len(killed) and len(killed) < 2:
+            killed.append(_engine_of(psutil.Process()))
+            killed[-1].kill()
+
+    options = ChatOptions(temperature=0, max_tokens=24, num_ctx=512, max_attempts=1)
+    chat = LedgerChat(
+        embedded_model("tiny", server), options, Ledger(tmp_path / "ledger.sqlite"), progress=kill
+    )
+    answers = chat.ask([Ask(f"row-{i}", (Message("user", f"Say {i}"),)) for i in range(10)])
+    assert [answer.replies != () for answer in answers] == [True] * 10
+    assert len({process.pid for process in killed}) == 2
+    assert _engine_of(psutil.Process()).pid not in {process.pid for process in killed}
+    server.close()
+
+
+def test_an_engine_that_dies_again_and_again_ends_the_build_and_says_what_to_do(
+    weights_folder: Path, tmp_path: Path
+) -> None:
+    server = EmbeddedServer(weights_folder, num_ctx=512, parallel=2)
+    (endpoint,) = server.endpoints()
+    over = threading.Event()
+
+    def kill_all() -> None:
+        while not over.is_set():
+            for child in psutil.Process().children():
+                with suppress(psutil.NoSuchProcess):
+                    if "pipeline.llm.engine" in child.cmdline():
+                        child.kill()
+            over.wait(0.05)
+
+    killing = threading.Thread(target=kill_all)
+    killing.start()
+    try:
+        chat = LedgerChat(
+            embedded_model("tiny", server),
+            ChatOptions(temperature=0, max_tokens=400, num_ctx=512),
+            Ledger(tmp_path / "ledger.sqlite"),
+        )
+        with pytest.raises(PrerequisiteError, match=r"lower num_ctx \(512\) .* the same command again"):
+            chat.ask([Ask("row", (Message("user", "Say"),))])
+        assert endpoint.gone
+    finally:
+        over.set()
+        killing.join()
+        server.close()
+
+
 def test_weights_that_cannot_be_loaded_are_one_paragraph(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -108,7 +166,7 @@ def test_weights_that_cannot_be_loaded_are_one_paragraph(
     broken.write_bytes(b"no weights")
     monkeypatch.setattr("pipeline.llm.embedded.assembled_weights", lambda folder: broken)
     server = EmbeddedServer(tmp_path, num_ctx=512, parallel=3)
-    with pytest.raises(PrerequisiteError, match=r"broken\.gguf: .* lower num_ctx \(512\) or parallel \(3\)"):
+    with pytest.raises(PrerequisiteError, match=r"cannot be served .* num_ctx \(512\) or parallel \(3\)"):
         server.endpoints()
     server.close()
 
