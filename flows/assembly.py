@@ -80,6 +80,12 @@ class Assembly:
         """English name of the language."""
         return self.runner.materials.language.name
 
+    def introduce(self) -> None:
+        """Say what is about to be built, with the profile's notice first."""
+        if self.profile.notice:
+            self.screen.say(self.profile.notice)
+        self.screen.say(f"CAPR {self.language_name} ({self.lang}), profile {self.profile_name}")
+
     def run(self, stage: str) -> StageRef:
         """Run a stage, unless the user asked to stop or the time is up."""
         why = "stopped by the user" if self.stop.is_set() else self.limits.out_of_time()

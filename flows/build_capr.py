@@ -81,7 +81,7 @@ def build_capr(
 
 def _build(request: BuildRequest) -> dict[str, Any]:
     with Screen() as screen, assemble(request, screen) as assembly:
-        screen.begin(assembly)
+        assembly.introduce()
         flow_run_id = str(get_run_context().flow_run.id)  # type: ignore[union-attr]
         with running(assembly.run_folder, flow_run_id) as cut_off:
             close_crashed_run(cut_off, screen)

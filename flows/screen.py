@@ -20,7 +20,6 @@ from pipeline.store.stages import StageRef
 from pipeline.visible import visible
 
 if TYPE_CHECKING:
-    from flows.assembly import Assembly
     from flows.runs import Summary
 
 
@@ -55,12 +54,6 @@ class Screen:
     def say(self, text: str) -> None:
         """One line for the person."""
         self.console.print(visible(text), markup=False, soft_wrap=True)
-
-    def begin(self, assembly: Assembly) -> None:
-        """What is about to be built, with the profile's notice first."""
-        if assembly.profile.notice:
-            self.say(assembly.profile.notice)
-        self.say(f"CAPR {assembly.language_name} ({assembly.lang}), profile {assembly.profile_name}")
 
     def begin_stage(self, stage: str) -> None:
         """A stage starts."""
