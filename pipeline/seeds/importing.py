@@ -104,6 +104,7 @@ def _columns(mapping: Mapping[str, str], sheet: Sheet) -> dict[str, str]:
     raise SeedError(
         f"{sheet.path}: no {lacking}. Columns found: {', '.join(sheet.columns)}. Say which holds "
         "what: --map text=COLUMN --map meaning=COLUMN --map meaning_en=COLUMN"
+        + "".join(f"; {note}" for note in sheet.notes)
     )
 
 

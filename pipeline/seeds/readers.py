@@ -10,12 +10,12 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-import openpyxl
 import pyarrow as pa
 import pyarrow.parquet as pq
 
 from pipeline.errors import SeedError
 from pipeline.handwritten import readable
+from pipeline.seeds.workbook import read_workbook
 
 DAMAGED = "\ufffd"
 """What stands for a character that was damaged before we read it, as in a text cut inside an emoji."""
@@ -56,25 +56,28 @@ def _delimited(delimiter: str) -> Callable[[Path], Sheet]:
     def read(path: Path) -> Sheet:
         with path.open(encoding="utf-8-sig", newline="") as stream:
             lines = csv.reader(stream, delimiter=delimiter, strict=True)
-            rows: list[tuple[int, dict[str, str]]] = []
-            columns: list[str] = []
+            # Where a spreadsheet has an empty row, a line of separators stands.
+            filled = (
+                (number, cells) for number, cells in enumerate(lines, start=1) if "".join(cells).strip()
+            )
             try:
-                columns = _distinct(path, next(lines, []))
-                _check_separator(path, columns, delimiter)
-                for number, cells in enumerate(lines, start=2):
-                    if not cells:
-                        continue
-                    if len(cells) != len(columns):
-                        raise SeedError(
-                            f"{path}: row {number} has {len(cells)} cells, the header has {len(columns)}; "
-                            "put cells that hold the separator or a line break between double quotes"
-                        )
-                    rows.append((number, dict(zip(columns, cells, strict=True))))
+                _, header = next(filled, (1, []))
+                _check_separator(path, _distinct(path, header), delimiter)
+                rows = [(number, _as_wide(path, number, cells, len(header))) for number, cells in filled]
             except csv.Error as error:
                 raise SeedError(f"{path}: line {lines.line_num}: {error}") from error
-        return _without_nameless(Sheet(path, columns, rows))
+        return _named(path, header, rows, [])
 
     return read
+
+
+def _as_wide(path: Path, number: int, cells: list[str], width: int) -> list[str]:
+    if len(cells) != width:
+        raise SeedError(
+            f"{path}: row {number} has {len(cells)} cells, the header has {width}; "
+            "put cells that hold the separator or a line break between double quotes"
+        )
+    return cells
 
 
 def _check_separator(path: Path, columns: Sequence[str], delimiter: str) -> None:
@@ -164,7 +167,8 @@ def _flat(value: Mapping[str, Any], prefix: str) -> Iterator[tuple[str, str]]:
 
 def _cell(value: Any) -> str:
     """A cell as text. Text stays what it is: only a cell that is no text at all is written out."""
-    if value is None:
+    # pandas writes NaN, the only value unequal to itself, where a cell is empty.
+    if value is None or value != value:
         return ""
     if isinstance(value, str):
         return value
@@ -178,32 +182,18 @@ def _cell(value: Any) -> str:
 
 def _xlsx(path: Path) -> Sheet:
     try:
-        lines = _workbook(path)
+        lines, notes = read_workbook(path, _cell, DAMAGED)
     except OSError:
         raise
-    # openpyxl reads rows as they are asked for and lets through whatever its parsers raise on a torn file.
+    # openpyxl lets through whatever its parsers raise on a torn file.
     except Exception as error:
         raise SeedError(
             f"{path}: is not an Excel workbook, or a damaged one: {error}; open it in a spreadsheet and save "
             "it anew"
         ) from error
-    if not lines:
-        return Sheet(path, [], [])
-    width = max((i for i, name in enumerate(lines[0], start=1) if name), default=0)
-    columns = _distinct(path, lines[0][:width])
-    rows = [
-        (number, dict(zip(columns, [*cells, *[""] * width][:width], strict=True)))
-        for number, cells in enumerate(lines[1:], start=2)
-        if any(cells)
-    ]
-    return _without_nameless(Sheet(path, columns, rows))
-
-
-def _workbook(path: Path) -> list[list[str]]:
-    book = openpyxl.load_workbook(path, read_only=True, data_only=True)
-    lines = [[_cell(c) for c in line] for line in book.worksheets[0].iter_rows(values_only=True)]
-    book.close()
-    return lines
+    filled = [(number, cells) for number, cells in enumerate(lines, start=1) if "".join(cells).strip()]
+    header = filled[0][1] if filled else []
+    return _named(path, header, filled[1:], notes)
 
 
 def _parquet(path: Path) -> Sheet:
@@ -215,7 +205,7 @@ def _parquet(path: Path) -> Sheet:
     return _objects(path, list(enumerate(table.to_pylist(), start=1)), [])
 
 
-def _distinct(path: Path, columns: list[str]) -> list[str]:
+def _distinct(path: Path, columns: Sequence[str]) -> list[str]:
     """The names without outer blanks; SeedError where one stands twice."""
     names = [name.strip() for name in columns]
     doubled = sorted({name for name in names if name and names.count(name) > 1})
@@ -224,14 +214,23 @@ def _distinct(path: Path, columns: list[str]) -> list[str]:
     return names
 
 
-def _without_nameless(sheet: Sheet) -> Sheet:
-    """Spreadsheets save empty columns at the right; one without a name that holds something is said."""
-    if "" not in sheet.columns:
-        return sheet
-    filled = [number for number, cells in sheet.rows if cells[""]]
-    notes = [f"a column without a name was not read; row {filled[0]} holds something there"] if filled else []
-    rows = [(number, {c: v for c, v in cells.items() if c}) for number, cells in sheet.rows]
-    return Sheet(sheet.path, [c for c in sheet.columns if c], rows, notes)
+def _named(
+    path: Path, header: Sequence[str], rows: Sequence[tuple[int, list[str]]], notes: list[str]
+) -> Sheet:
+    """Rows under the names in ``header``. Spreadsheets save empty columns; a nameless one with text is said."""
+    columns = _distinct(path, header)
+    named = [place for place, name in enumerate(columns) if name]
+    lost = [
+        number for number, cells in rows if any(c for c, name in zip(cells, columns, strict=True) if not name)
+    ]
+    if lost:
+        notes = [*notes, f"a column without a name was not read; row {lost[0]} holds something there"]
+    return Sheet(
+        path,
+        [columns[place] for place in named],
+        [(number, {columns[place]: cells[place] for place in named}) for number, cells in rows],
+        notes,
+    )
 
 
 _READERS: dict[str, Callable[[Path], Sheet]] = {

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import pandas as pd
+import openpyxl
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -237,6 +238,18 @@ def test_a_header_that_does_not_say_what_is_what(
         import_sheets([], [read_sheet(path)], mapping, english, "merge")
     assert said in str(caught.value)
     assert "Sense" in str(caught.value) or "gloss" in str(caught.value)
+
+
+def test_a_workbook_whose_first_sheet_is_not_the_table_says_which_sheets_it_has(
+    tmp_path: Path, english: Language
+) -> None:
+    book = openpyxl.Workbook()
+    book.worksheets[0].append(["How to fill this in"])
+    for line in (["text", "meaning"], ["a", "b"]):
+        (book["Proverbs"] if "Proverbs" in book.sheetnames else book.create_sheet("Proverbs")).append(line)
+    book.save(tmp_path / "a.xlsx")
+    with pytest.raises(SeedError, match=r"no column 'text'.*; only sheet 'Sheet' was read, not 'Proverbs'"):
+        import_sheets([], [read_sheet(tmp_path / "a.xlsx")], {}, english, "merge")
 
 
 def test_columns_that_are_not_taken_are_said(tmp_path: Path, english: Language) -> None:

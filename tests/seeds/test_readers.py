@@ -1,9 +1,11 @@
 from __future__ import annotations
 
 import json
+import re
 import zipfile
 from datetime import date
 from pathlib import Path
+from typing import Any
 
 import openpyxl
 import pyarrow as pa
@@ -150,3 +152,95 @@ def test_a_bad_file_says_where(tmp_path: Path, name: str, data: bytes, said: str
     with pytest.raises(SeedError, match=said) as caught:
         read_sheet(path)
     assert name in str(caught.value)
+
+
+def _book(folder: Path, *lines: list[Any]) -> tuple[openpyxl.Workbook, Path]:
+    book = openpyxl.Workbook()
+    for line in lines:
+        book.worksheets[0].append(line)
+    return book, folder / "book.xlsx"
+
+
+def _rewritten(path: Path, part: str, old: str, new: str) -> None:
+    """Change one part of a workbook: what openpyxl itself never writes, other programs do."""
+    with zipfile.ZipFile(path) as whole:
+        parts = {name: whole.read(name).decode() for name in whole.namelist()}
+    assert re.search(old, parts[part])
+    with zipfile.ZipFile(path, "w") as changed:
+        for name, data in parts.items():
+            changed.writestr(name, re.sub(old, new, data) if name == part else data)
+
+
+def test_a_workbook_that_gives_itself_a_wrong_size_is_read_whole(tmp_path: Path) -> None:
+    book, path = _book(tmp_path, ["text", "meaning"], ["a", "b"], ["c", "d"])
+    book.save(path)
+    _rewritten(path, "xl/worksheets/sheet1.xml", '<dimension ref="[^"]*"', '<dimension ref="A1"')
+    sheet = read_sheet(path)
+    assert sheet.rows == [(2, {"text": "a", "meaning": "b"}), (3, {"text": "c", "meaning": "d"})]
+
+
+def test_a_merged_cell_has_its_text_in_every_row_it_spans(tmp_path: Path) -> None:
+    book, path = _book(tmp_path, ["text", "meaning"], ["a", "both"], ["b", None], ["c", "own"])
+    book.worksheets[0].merge_cells("B2:B3")
+    book.save(path)
+    assert [cells["meaning"] for _, cells in read_sheet(path).rows] == ["both", "both", "own"]
+
+
+def test_excel_errors_are_damaged_cells_and_formulas_without_a_result_are_said(tmp_path: Path) -> None:
+    book, path = _book(tmp_path, ["text", "meaning"], ["a", "#N/A"], ["=1+1", "=A2"], ["b", "=A2"])
+    book.save(path)
+    part = "xl/worksheets/sheet1.xml"
+    _rewritten(path, part, r'(<c r="B4"[^>]*)>(<f>A2</f>)<v ?/?>(</v>)?', r'\1 t="str">\2<v>result</v>')
+    sheet = read_sheet(path)
+    assert sheet.rows == [(2, {"text": "a", "meaning": "\ufffd"}), (4, {"text": "b", "meaning": "result"})]
+    assert sheet.notes == [
+        "1 cells show an error such as #N/A, the first in row 2",
+        "2 cells hold a formula that gives nothing, or was never calculated, and were read as empty, the "
+        "first in row 3",
+    ]
+
+
+def test_sheets_that_are_not_read_are_said_and_hidden_ones_are_not_the_first(tmp_path: Path) -> None:
+    book, path = _book(tmp_path, ["list", "of"], ["old", "words"])
+    book.worksheets[0].sheet_state = "hidden"
+    for title, cell in (("Proverbs", "a"), ("More", "b")):
+        for line in (["text", "meaning"], [cell, "m"]):
+            (book[title] if title in book.sheetnames else book.create_sheet(title)).append(line)
+    book.create_sheet("Empty")
+    book.save(path)
+    sheet = read_sheet(path)
+    assert sheet.rows == [(2, {"text": "a", "meaning": "m"})]
+    assert sheet.notes == ["only sheet 'Proverbs' was read, not 'Sheet', 'More'"]
+
+
+def test_a_line_end_that_excel_writes_as_a_code_is_a_line_end(tmp_path: Path) -> None:
+    book, path = _book(tmp_path, ["text", "meaning"], ["a_x000D_\nb", "_x0041_"])
+    book.save(path)
+    assert read_sheet(path).rows == [(2, {"text": "a\r\nb", "meaning": "_x0041_"})]
+
+
+@pytest.mark.parametrize("ending", [".csv", ".xlsx"])
+def test_empty_lines_are_no_rows_and_columns_without_a_name_are_all_looked_at(
+    tmp_path: Path, ending: str
+) -> None:
+    lines = [["", "", "", ""], ["text", "meaning", "", ""], ["", "", " ", ""], ["a", "b", "e", ""]]
+    if ending == ".xlsx":
+        book, path = _book(tmp_path, *lines)
+        book.save(path)
+    else:
+        path = tmp_path / "a.csv"
+        path.write_text("".join(",".join(line) + "\n" for line in lines) + " \n", encoding="utf-8")
+    sheet = read_sheet(path)
+    assert sheet.rows == [(4, {"text": "a", "meaning": "b"})]
+    assert sheet.notes == ["a column without a name was not read; row 4 holds something there"]
+
+
+@pytest.mark.parametrize("ending", [".json", ".jsonl", ".parquet"])
+def test_a_number_that_is_none_is_an_empty_cell(tmp_path: Path, ending: str) -> None:
+    path = tmp_path / f"a{ending}"
+    if ending == ".parquet":
+        pq.write_table(pa.table({"text": ["NaN"], "meaning": pa.array([float("nan")])}), path)
+    else:
+        row = '{"text": "NaN", "meaning": NaN}'
+        path.write_text(f"[{row}]" if ending == ".json" else row, encoding="utf-8")
+    assert read_sheet(path).rows == [(1, {"text": "NaN", "meaning": ""})]
