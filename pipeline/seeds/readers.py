@@ -217,7 +217,7 @@ def _distinct(path: Path, columns: Sequence[str]) -> list[str]:
 def _named(
     path: Path, header: Sequence[str], rows: Sequence[tuple[int, list[str]]], notes: list[str]
 ) -> Sheet:
-    """Rows under the names in ``header``. Spreadsheets save empty columns; a nameless one with text is said."""
+    """Rows under the names in ``header``. Spreadsheets save columns without a name: text there is said."""
     columns = _distinct(path, header)
     named = [place for place, name in enumerate(columns) if name]
     lost = [

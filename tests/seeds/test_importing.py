@@ -7,8 +7,8 @@ from itertools import permutations
 from pathlib import Path
 from typing import Any
 
-import pandas as pd
 import openpyxl
+import pandas as pd
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
