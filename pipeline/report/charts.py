@@ -125,8 +125,9 @@ def gates_chart(gates: Sequence[Mapping[str, Any]], names: Mapping[str, str], ch
     for place, gate in enumerate(gates):
         color = colors.get(gate["verdict"], MUTED)
         axes.plot([gate["low"], gate["high"]], [place, place], color=color, linewidth=2)
+        # Whole at 0% and 100% too, where it reaches over the edge.
         shape = "D" if gate["verdict"] == "fail" else "o"
-        axes.plot([gate["accuracy"]], [place], shape, color=color, markersize=8)
+        axes.plot([gate["accuracy"]], [place], shape, color=color, markersize=8, clip_on=False)
     axes.axvline(chance, color=MUTED, linewidth=1, linestyle=":")
     limit = gates[0]["limit"]
     axes.axvline(limit, color=INK, linewidth=1.2)
