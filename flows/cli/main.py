@@ -6,6 +6,7 @@ answer at once: scikit-learn, scipy and Prefect alone take seconds.
 
 from __future__ import annotations
 
+import io
 import shlex
 import sys
 from typing import NoReturn
@@ -63,6 +64,9 @@ app.add_typer(ledger.app, name="ledger", rich_help_panel=Step.KEEP)
 
 def main() -> None:
     """Run `adage`; a mistake of the user's is one paragraph and an exit code, never a traceback."""
+    # Where stdout is not UTF-8, a letter it lacks is written as its number, as Python does on stderr.
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(errors="backslashreplace")
     try:
         # Commands give back nothing, so what comes back is the code of a typer.Exit or None.
         sys.exit(app(prog_name="adage", standalone_mode=False))
@@ -82,7 +86,10 @@ def _mistyped(error: typer.TyperException) -> str:
         return message
     context = getattr(error, "ctx", None)
     command = context.command_path if context else "adage"
-    return f"adage: {' '.join(message.split())} To see what can be typed: {command} --help"
+    sentence = " ".join(message.split())
+    # Some of typer's messages end like a sentence, some do not.
+    stop = "" if sentence.endswith((".", "?", "!")) else "."
+    return f"adage: {sentence}{stop} To see what can be typed: {command} --help"
 
 
 def _end(message: str, code: int) -> NoReturn:

@@ -17,8 +17,10 @@ def say(text: str = "") -> None:
 
 
 def print_json(data: object) -> None:
-    """One JSON document on stdout, in the letters of its texts."""
-    typer.echo(json.dumps(data, ensure_ascii=False, indent=2))
+    """One JSON document on stdout, in the letters of its texts; UTF-8 whatever the terminal's encoding."""
+    text = json.dumps(data, ensure_ascii=False, indent=2)
+    # UTF-8 lacks lone surrogates, which a broken file name may hold: their escapes are JSON's too.
+    typer.echo(text.encode(errors="backslashreplace"))
 
 
 def print_table(table: Table) -> None:

@@ -16,6 +16,7 @@ import pytest
 from rich.cells import cell_len
 from rich.console import Console
 
+from flows.cli.output import print_json
 from flows.runs import FORMAT, Summary
 from flows.screen import run_table
 from pipeline.capr.graph import STAGES
@@ -108,3 +109,17 @@ def test_a_terminal_gets_styles_and_no_color_is_kept(root: Path) -> None:
     assert "\x1b[1m" in _show(root, terminal=True)
     coloured = re.compile(r"\x1b\[[0-9;]*(3[0-7]|4[0-7]|9[0-7]|38;|48;)")
     assert not coloured.search(_show(root, terminal=True, NO_COLOR="1"))
+
+
+@pytest.mark.parametrize("encoding", ["ascii", "latin-1", "cp1252"])
+def test_a_letter_that_the_output_lacks_is_written_as_its_number(root: Path, encoding: str) -> None:
+    shown = _show(root, terminal=False, COLUMNS="200", PYTHONIOENCODING=encoding)
+    assert r"\u7406\u7531" in shown
+
+
+def test_json_is_utf8_whatever_the_output(monkeypatch: pytest.MonkeyPatch) -> None:
+    written = io.BytesIO()
+    monkeypatch.setattr(sys, "stdout", io.TextIOWrapper(written, encoding="latin-1"))
+    print_json([*WIDE, "a file name that is no text: \udce9"])
+    assert json.loads(written.getvalue()) == [*WIDE, "a file name that is no text: \udce9"]
+    assert WIDE[0].encode() in written.getvalue()
