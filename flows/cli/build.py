@@ -6,7 +6,7 @@ from typing import Annotated, Any
 
 import typer
 
-from flows.cli.help import examples
+from flows.cli.help import Group, examples
 from flows.cli.options import (
     BaseOption,
     DropFlaggedOption,
@@ -22,6 +22,7 @@ from flows.cli.options import (
 from flows.cli.output import print_json
 
 app = typer.Typer(
+    cls=Group,
     help="Build a benchmark from seeds.",
     epilog=examples("adage build capr --lang ja"),
     no_args_is_help=True,

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from flows.cli.help import examples
+from flows.cli.help import Group, examples
 from flows.cli.options import (
     BaseOption,
     DropFlaggedOption,
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from pipeline.capr.explain import Explained
 
 app = typer.Typer(
+    cls=Group,
     help="Say what a build would reuse, what it would do again, and why.",
     epilog=examples("adage explain capr --lang ja"),
     no_args_is_help=True,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import inspect
+import sys
 import textwrap
 from enum import StrEnum
 from typing import Any
@@ -25,21 +26,26 @@ class Step(StrEnum):
     KEEP = "Keep and share"
 
 
-class Tour(TyperGroup):
-    """A group whose help lists its commands by step, in working order, and ends with the exit codes."""
+class Group(TyperGroup):
+    """A group whose help lists its commands by step, in working order, each with its whole first sentence."""
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:
         """One section a step; a command without a step comes first, under its own heading."""
         shown = [command for command in self.commands.values() if not command.hidden]
         for step in (None, *Step):
             rows = [
-                (command.name, command.get_short_help_str(WIDTH - 20))
+                # A sentence that needs a second line gets one: typer would cut it off.
+                (command.name, command.get_short_help_str(sys.maxsize))
                 for command in shown
-                if getattr(command, "rich_help_panel", None) == step
+                if _step(command) == step
             ]
             if rows:
                 with formatter.section(step or "Commands"):
                     formatter.write_dl(rows)
+
+
+class Tour(Group):
+    """The group of all commands: its help begins with what to type first and ends with the exit codes."""
 
     def format_help_text(self, ctx: Any, formatter: Any) -> None:
         """What it is, then what to type first."""
@@ -74,6 +80,11 @@ def exit_codes() -> list[tuple[int, str]]:
     for kind in AdageError.__subclasses__():
         found.setdefault(kind.exit_code, []).append(inspect.cleandoc(kind.__doc__ or ""))
     return [(code, " ".join(meanings)) for code, meanings in sorted(found.items())]
+
+
+def _step(command: Any) -> Step | None:
+    """Typer gives a command without a panel a placeholder of its own."""
+    return command.rich_help_panel if isinstance(command.rich_help_panel, Step) else None
 
 
 def _broken(line: str) -> list[str]:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from flows.cli.help import examples
+from flows.cli.help import Group, examples
 from flows.cli.options import JsonOption, LangArgument, RootOption, open_root
 from flows.cli.output import print_json, say
 from pipeline.errors import ConfigError
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from pipeline.language.language import Language
 
 app = typer.Typer(
+    cls=Group,
     help="Add and check languages.",
     epilog=examples("adage language new ha", "adage language check ja"),
     no_args_is_help=True,

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from flows.cli.help import examples
+from flows.cli.help import Group, examples
 from flows.cli.options import JsonOption, LedgerProfileOption, RootOption, open_root
 from flows.cli.output import print_json, print_table
 
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from pipeline.llm.ledger_tools import LedgerStats
 
 app = typer.Typer(
+    cls=Group,
     help="Every reply of every model: look, export, import, prune.",
     epilog=examples("adage ledger stats", "adage ledger export replies.jsonl"),
     no_args_is_help=True,

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from flows.cli.help import examples
+from flows.cli.help import Group, examples
 from flows.cli.options import BaseOption, JsonOption, LangOption, ProfileOption, RootOption, open_root
 from flows.cli.output import print_json, print_table
 
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from flows.planning import Plan
 
 app = typer.Typer(
+    cls=Group,
     help="Forecast calls, tokens and hours of a build.",
     epilog=examples("adage plan capr --lang ja --profile local"),
     no_args_is_help=True,

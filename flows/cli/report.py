@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import typer
 
-from flows.cli.help import examples
+from flows.cli.help import Group, examples
 from flows.cli.options import JsonOption, LangOption, LastProfileOption, RootOption, open_root
 from flows.cli.output import print_json, say
 
 app = typer.Typer(
+    cls=Group,
     help="Write a finished run's page anew.",
     epilog=examples("adage report capr --lang ja"),
     no_args_is_help=True,

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from flows.cli.help import examples
+from flows.cli.help import Group, examples
 from flows.cli.options import JsonOption, LangOption, ProfileOption, RootOption, open_root
 from flows.cli.output import print_json
 from flows.cli.text import isolated, paragraph
@@ -27,6 +27,7 @@ _LONGEST_NAME = 40
 """Characters of a file of rejects' name: with four bytes each it fits into the 255 of a file system."""
 
 app = typer.Typer(
+    cls=Group,
     help="Bring in and check seed proverbs.",
     epilog=examples("adage seeds import proverbs.csv --lang sw --map text=Methali --map meaning=Maana"),
     no_args_is_help=True,

@@ -6,13 +6,14 @@ from collections import Counter
 
 import typer
 
-from flows.cli.help import examples
+from flows.cli.help import Group, examples
 from flows.cli.options import JsonOption, LangOption, LastProfileOption, RootOption, open_root
 from flows.cli.output import print_json
 from pipeline.errors import ConfigError
 from pipeline.store.files import write_text
 
 app = typer.Typer(
+    cls=Group,
     help="Keep proverbs in the split they have.",
     epilog=examples("adage splits freeze capr --lang am"),
     no_args_is_help=True,
@@ -25,6 +26,7 @@ def _group() -> None:
 
 
 freeze = typer.Typer(
+    cls=Group,
     help="Write the splits of a run to seeds/LANG/splits.csv.",
     epilog=examples("adage splits freeze capr --lang am"),
     no_args_is_help=True,

@@ -49,6 +49,15 @@ def test_every_help_fits_eighty_columns(path: str) -> None:
     assert "\x1b" not in shown.output
 
 
+@pytest.mark.parametrize("path", GROUPS)
+def test_a_group_lists_its_commands_in_whole_sentences(path: str) -> None:
+    shown = CliRunner().invoke(app, [*path.split()[1:], "--help"]).output
+    _, _, below_usage = shown.partition("\n\n")
+    assert "..." not in below_usage, "give the group cls=Group of flows/cli/help.py"
+    for name in CONTEXTS[path].command.commands:
+        assert f"\n  {name} " in below_usage
+
+
 def test_long_examples_are_broken_where_a_shell_allows_it() -> None:
     line = "adage language new xx --name " + " --scenario ".join(["word"] * 12) + " " + "file " * 40
     text = example_text(examples(line))
@@ -121,6 +130,7 @@ def test_help_and_completion_load_nothing_heavy() -> None:
             "adage: No such command 'bild'. Did you mean 'build'? To see what can be typed: adage --help",
         ),
         ("build capr --lang ja --limit-domains 11", 2, "adage: Invalid value for '--limit-domains': "),
+        ("show capr --x", 2, "adage: No such option: --x. To see what can be typed: adage show capr --help"),
         ("show capr --lang ja --root {}", 2, "adage: no finished run in "),
         ("seeds import none.csv --lang ja --root {}", 2, "adage: "),
         ("language check qq --root {}", 2, "adage: unknown language 'qq'"),
