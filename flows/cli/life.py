@@ -18,8 +18,11 @@ _LETTERS = "ABCD"
 def life_lines(life: Life, direction: str) -> list[str]:
     """The blocks of the stages that know the id, in order; then what became of a proverb's scenarios."""
     lines = paragraph(f"{life.id} ({life.kind}), from {life.source}", "")
+    made = any(step.kept for step in life.steps if step.stage == "distractors")
     for step in life.steps:
         shown = _BLOCKS[step.stage](step, direction) if step.kept else []
+        if step.stage == "curate" and step.kept and not made:
+            shown = [*_from_base(step, direction), *shown]
         ended = [line for row in step.rejected for line in _rejected(row, step, direction)]
         if shown or ended or step.replies:
             space = [] if step.stage == "name_clusters" else [""]
@@ -68,7 +71,8 @@ def _label(step: Step, direction: str) -> list[str]:
 def _cluster(step: Step, direction: str) -> list[str]:
     [row] = step.kept
     same = f", as {row['label_key']!r}" if row["label_key"] != row["label"] else ""
-    return paragraph(f"number {row['cluster_id']} of {step.facts['k']}{same}", _name("cluster"))
+    said = f"number {row['cluster_id']} of {step.facts['k']}, by label {row['label']!r}{same}"
+    return paragraph(said, _name("cluster"))
 
 
 def _cluster_name(step: Step, direction: str) -> list[str]:
@@ -99,20 +103,29 @@ def _measured(row: Row, params: Row) -> str:
 
 
 def _options(step: Step, direction: str) -> list[str]:
-    lines: list[str] = []
-    for row in step.kept:
-        lines += paragraph(f"{row['item_id']}, text and options {row['item_digest']}", _name("item"))
-        fields = ("options", "roles", "option_ids", "similarities", "meaning_similarities")
-        for at, (text, role, proverb_id, near, meant) in enumerate(
-            zip(*(row[f] for f in fields), strict=True)
-        ):
-            mark = "*" if at == row["answer"] else " "
-            lines += quoted(text, f"  {mark} {_LETTERS[at]}  ", direction)
-            alike = "" if role == "key" else f", similarity {near:.3f}, of meanings {meant:.3f}"
-            lines += paragraph(f"{role}, {proverb_id}{alike}", " " * 7)
+    lines = [line for row in step.kept for line in _item(row, direction)]
     caps = {name: cap["cap"] for name, cap in step.facts["caps"].items() if cap}
     shown = ", ".join(f"{name.replace('_', ' ')} {_number(cap)}" for name, cap in caps.items())
     return [*lines, *paragraph(f"{shown}; rule {step.facts['rule']}", "  ")]
+
+
+def _from_base(step: Step, direction: str) -> list[str]:
+    """Items that no stage of this build made: all that is known of them stands in their own row."""
+    lines: list[str] = []
+    for row in step.kept:
+        lines += [*quoted(row["scenario"], _name("scenario"), direction), "", *_item(row, direction)]
+    return [*lines, *paragraph("kept from the base dataset: this build neither made nor judged it", "  "), ""]
+
+
+def _item(row: Row, direction: str) -> list[str]:
+    lines = paragraph(f"{row['item_id']}, text and options {row['item_digest']}", _name("item"))
+    fields = ("options", "roles", "option_ids", "similarities", "meaning_similarities")
+    for at, (text, role, proverb_id, near, meant) in enumerate(zip(*(row[f] for f in fields), strict=True)):
+        mark = "*" if at == row["answer"] else " "
+        lines += quoted(text, f"  {mark} {_LETTERS[at]}  ", direction)
+        alike = "" if role == "key" else f", similarity {near:.3f}, of meanings {meant:.3f}"
+        lines += paragraph(f"{role}, {proverb_id}{alike}", " " * 7)
+    return lines
 
 
 def _judges(step: Step, direction: str) -> list[str]:

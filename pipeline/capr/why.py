@@ -124,7 +124,8 @@ def _step(view: View, stage: str, owner: str, item_id: str, replies: Replies) ->
     ]
     params = artifact.parts["given"].get("params", {})
     facts = {name: fact for name, fact in artifact.ref.facts.items() if name in _FACTS}
-    return Step(stage, kept, rejected, params, facts, _replies(artifact, about, kept, replies))
+    found = _replies(artifact, item_id if stage == "judge" else about, kept, replies)
+    return Step(stage, kept, rejected, params, facts, found)
 
 
 _FACTS = ("k", "k_searched", "similarity_cap", "caps", "rule")
@@ -164,6 +165,8 @@ def _replies(artifact: Artifact, about: str, kept: Sequence[Row], replies: Repli
     stage, given = artifact.ref.stage, artifact.parts["given"]
     if stage == "judge":
         asked = {f"{row['item_id']}@{row['judge']}": row for row in kept}
+        # An item of the base dataset was judged by another build.
+        asked = asked or {f"{about}@{name}": {} for name, *_ in given["judges"]}
         models = {identity.partition(" {")[0] for _, _, identity, _ in given["judges"]}
     elif stage in _MADE_FROM:
         asked = {about: kept[0] if kept else {}}

@@ -95,6 +95,24 @@ def test_an_items_whole_life(built: Path) -> None:
     assert _tell(built, item["scenario_id"])["steps"]["curate"]["kept"] == [item]
 
 
+def test_an_item_kept_from_a_base_dataset_still_tells_all_that_is_known(built: Path, tmp_path: Path) -> None:
+    item = _items(built)[0]
+    before = _tell(built, item["item_id"])["steps"]
+    root = shutil.copytree(built, tmp_path / "root")
+    build(root, base="artifacts/capr/en/runs/test")
+    steps = _tell(root, item["item_id"])["steps"]
+    assert steps["distractors"]["kept"] == steps["judge"]["kept"] == []
+    for stage in ("label", "scenarios", "judge"):
+        stored = [reply["stored"] for reply in before[stage]["replies"]]
+        assert [reply["stored"] for reply in steps[stage]["replies"]] == stored != []
+    shown = _type(root, item["item_id"])
+    assert f"  * {'ABCD'[item['answer']]}  {item['options'][item['answer']]}\n" in shown
+    assert " ".join(item["scenario"].split()) in " ".join(shown.split())
+    assert f"by label '{before['label']['kept'][0]['label']}'" in shown
+    assert "kept from the base dataset" in shown
+    assert "kept from the base dataset" not in _type(built, item["item_id"])
+
+
 def test_a_rejected_scenario_shows_the_numbers_that_decided(built: Path) -> None:
     long = next(row for row in _rejected(built, "filter") if row["reason"] == "too_long")
     steps = _tell(built, long["row_id"])["steps"]
