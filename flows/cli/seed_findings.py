@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from itertools import groupby
 
 from flows.backends import Backends
-from flows.cli.text import isolated, paragraph
+from flows.cli.text import brief, paragraph
 from pipeline.capr.expectations import Expectations, Interval, Sizes
 from pipeline.capr.seed_check import HALF_WIDTH, SeedCheck
 from pipeline.embed.cache import CachedEmbedder
@@ -54,7 +54,7 @@ def _variants(check: SeedCheck, language: Language) -> list[str]:
     unmarked = [v for v in check.variants if not v.marked]
     lines = ["", f"Probable variants: {len(check.variants)}, of them {len(unmarked)} not marked"]
     for variant in unmarked[:_SHOWN]:
-        texts = [isolated(text, language.direction) for text in (variant.text, variant.of_text)]
+        texts = [brief(text, language.direction) for text in (variant.text, variant.of_text)]
         lines += paragraph(f"{texts[0]} ~ {texts[1]} ({variant.similarity:.2f})", "  ")
         lines.append(f"    if so, write variant_of {variant.of} into row {variant.proverb_id}")
     return lines + _rest(len(unmarked))
@@ -67,7 +67,7 @@ def _weak(check: SeedCheck, language: Language) -> list[str]:
         lines += paragraph(f"{len(found)} {REASONS[reason]}", "  ")
         for weak in found[:_SHOWN]:
             same = f" (as {weak.of})" if weak.of else ""
-            lines += paragraph(f"{weak.proverb_id}{same} {isolated(weak.text, language.direction)}", "    ")
+            lines += paragraph(f"{weak.proverb_id}{same} {brief(weak.text, language.direction)}", "    ")
         lines += _rest(len(found))
     return lines
 

@@ -13,7 +13,7 @@ import typer
 from flows.cli.help import Group, examples
 from flows.cli.options import JsonOption, LangOption, ProfileOption, RootOption, open_root
 from flows.cli.output import print_json
-from flows.cli.text import isolated, paragraph
+from flows.cli.text import brief, paragraph
 from pipeline.errors import ConfigError
 from pipeline.store.files import canonical_json, write_text
 from pipeline.store.root import Root
@@ -196,20 +196,20 @@ def _report(result: Imported, table: Path, rejects: Path | None, direction: str)
             typer.echo(line)
 
     def named(row: SeedRow) -> str:
-        return f"{isolated(row['text'], direction)} [{row['source'] or row['proverb_id']}]"
+        return f"{brief(row['text'], direction)} [{row['source'] or row['proverb_id']}]"
 
     typer.echo(f"{table}: {len(result.rows)} proverbs, {result.added} new")
     reasons = sorted({r.reason for r in result.rejected})
     for reason in reasons:
         show(f"{sum(r.reason == reason for r in result.rejected)} rows {reason}")
     for text, place, other in result.merged:
-        show(f"two meanings kept for {isolated(text, direction)}: {place} and {other}")
+        show(f"two meanings kept for {brief(text, direction)}: {place} and {other}")
     for row in result.reopened:
         show(f"reviewed before, a draft again because a meaning came to it: {named(row)}")
     conflicts = [r.numbers for r in result.rejected if r.reason == "conflict"]
     # Each row of a conflict is a rejection of its own; the person reads of the proverb once.
     for text, places in dict.fromkeys((c["text"], " and ".join(c["places"])) for c in conflicts):
-        show(f"different meanings, not taken: {isolated(text, direction)}: {places}")
+        show(f"different meanings, not taken: {brief(text, direction)}: {places}")
     for row, of, similarity in result.variants:
         show(f"probable variant, shares its split: {named(row)} ~ {named(of)} ({similarity:.2f})")
     if result.stood_in:

@@ -10,12 +10,19 @@ from pipeline.visible import visible
 
 _CONSOLE = Console(width=WIDTH)
 _ISOLATE, _END = "\u2068", "\u2069"
+_BRIEF = 120
+"""Characters of a stored text that a list shows: enough to know it by."""
 
 
 def isolated(text: str, direction: str) -> str:
     """A stored text, between marks that keep its direction from turning what stands around it."""
     shown = visible(text)
     return f"{_ISOLATE}{shown}{_END}" if direction == "rtl" else shown
+
+
+def brief(text: str, direction: str) -> str:
+    """``isolated`` for an entry of a list: a cell may hold pages."""
+    return isolated(text if len(text) <= _BRIEF else f"{text[:_BRIEF]}...", direction)
 
 
 def paragraph(text: str, first: str) -> list[str]:

@@ -138,3 +138,15 @@ def test_arabic_is_set_apart_and_every_line_fits(tmp_path: Path) -> None:
     assert "probable variant, shares its split: \u2068" in shown
     counted = [line for line in shown.splitlines() if str(tmp_path) not in line]
     assert all(cell_len(line) <= WIDTH for line in counted)
+
+
+def test_a_cell_with_pages_of_text_does_not_fill_the_screen(tmp_path: Path) -> None:
+    root = make_root(tmp_path, "http://127.0.0.1:9")
+    page = "long words " * 900
+    _add(root, {"proverb_id": "en-a", "text": page, "meaning": "too short"})
+    (tmp_path / "more.csv").write_text(f"text,meaning\n{page},a new meaning\n", encoding="utf-8")
+    words = ["--lang", "en", "--root", str(root)]
+    told = _adage("seeds", "check", "--profile", "test", *words)
+    told += _adage("seeds", "import", str(tmp_path / "more.csv"), *words)
+    assert told.count("en-a long words") == told.count("two meanings kept for long words") == 1
+    assert len(told) < 5000
