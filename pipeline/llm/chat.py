@@ -328,5 +328,5 @@ class _Round:
             counts.prompt_tokens += reply.prompt_tokens or 0
             counts.completion_tokens += reply.completion_tokens or 0
         counts.servers[reply.server] += 1
-        counts.with_thinking += bool(reply.thinking or separate_thinking(reply.content)[0])
+        counts.with_thinking += bool(reply.thinking.strip() or separate_thinking(reply.content)[0])
         counts.without_logprobs += self._options.logprobs and reply.logprobs is None

@@ -19,6 +19,7 @@ class Trouble(Enum):
     TOO_LONG = "prompt too long"
     MISSING_MODEL = "model missing"
     KEY_REFUSED = "API key refused"
+    MOVED = "moved"
     BAD_SETTING = "setting not supported"
     BUSY = "busy"
     BROKEN = "broken"
@@ -77,14 +78,16 @@ def ollama_load(model: ServedModel, request: Request) -> dict[str, Any]:
 
 
 def ollama_reply(answer: Mapping[str, Any]) -> Reply:
-    """The reply in the JSON of /api/chat."""
+    """The reply in the JSON of /api/chat; ValueError when it is only the beginning of one."""
+    if answer.get("done") is False:
+        raise ValueError("the reply is not done")
     message = answer["message"]
     return Reply(
         content=storable(message.get("content")),
         thinking=storable(message.get("thinking")),
-        finish_reason=str(answer.get("done_reason") or ""),
-        prompt_tokens=answer.get("prompt_eval_count"),
-        completion_tokens=answer.get("eval_count"),
+        finish_reason=storable(str(answer.get("done_reason") or "")),
+        prompt_tokens=_count(answer.get("prompt_eval_count")),
+        completion_tokens=_count(answer.get("eval_count")),
         logprobs=_logprobs(answer.get("logprobs")),
     )
 
@@ -125,11 +128,11 @@ def openai_reply(answer: Mapping[str, Any]) -> Reply:
     return Reply(
         content=storable(message.get("content") or refusal),
         thinking=storable(message.get("reasoning_content") or message.get("reasoning")),
-        finish_reason="refusal" if refusal else str(choice.get("finish_reason") or ""),
-        prompt_tokens=usage.get("prompt_tokens"),
-        completion_tokens=usage.get("completion_tokens"),
+        finish_reason="refusal" if refusal else storable(str(choice.get("finish_reason") or "")),
+        prompt_tokens=_count(usage.get("prompt_tokens")),
+        completion_tokens=_count(usage.get("completion_tokens")),
         # The only word such servers give on what runs behind the address: llama.cpp's is its build.
-        server=storable(answer.get("system_fingerprint")),
+        server=storable(str(answer.get("system_fingerprint") or "")),
         logprobs=_logprobs((choice.get("logprobs") or {}).get("content")),
     )
 
@@ -172,6 +175,8 @@ def trouble(code: int, text: str) -> Trouble:
     for words, meaning in _WORDS:
         if words in said:
             return meaning
+    if 300 <= code < 400:
+        return Trouble.MOVED
     return _CODES.get(code, Trouble.BROKEN if code >= 500 else Trouble.REJECTED)
 
 
@@ -180,6 +185,11 @@ def storable(text: str | None) -> str:
     if not text:
         return ""
     return _UNSTORABLE.sub("\ufffd", text)
+
+
+def _count(tokens: Any) -> int | None:
+    """How many tokens a server counted, None where that is no number a ledger can hold."""
+    return tokens if type(tokens) is int and 0 <= tokens < 2**31 else None
 
 
 def _openai_thinking(think: bool | str | None) -> dict[str, Any]:

@@ -36,7 +36,7 @@ def surely_too_long(estimate: int, num_ctx: int) -> bool:
 
 def silently_cut(estimate: int, counted: int | None, num_ctx: int) -> bool:
     """True when the server's count of prompt tokens fills the window or is far below the guess."""
-    if counted is None:
+    if not counted:  # some servers write 0 for what they do not count
         return False
     return counted >= num_ctx or (estimate >= _LEAST and counted < estimate * _SHARE)
 

@@ -13,13 +13,16 @@ import aiohttp
 from pipeline.errors import ConfigError, PrerequisiteError
 from pipeline.llm.endpoints import Endpoint, ServedModel
 from pipeline.llm.interface import Reply, Status
-from pipeline.llm.protocols import PROTOCOLS, Trouble, trouble
+from pipeline.llm.protocols import PROTOCOLS, Trouble, storable, trouble
 from pipeline.llm.request import Request
 from pipeline.llm.schedule import Pool
 from pipeline.llm.writer import Writer
 
 # A reply is bounded by its token budget; this bounds what a broken server may send.
 _MOST_BYTES = 64 * 2**20
+# So much of what a server says beside the point is looked at, and so much of it told.
+_LOOKED_AT = 2000
+_TOLD = 500
 
 
 @dataclass(frozen=True)
@@ -89,7 +92,7 @@ class Transport:
                 self._pool.answered(endpoint)
                 self._pool.reply_came()
                 return outcome
-            outcome = _without_key(endpoint, outcome)
+            outcome = _tellable(endpoint, outcome)
             self._note(endpoint, key, outcome)
             fatal = _FATAL.get(outcome.kind)
             if fatal:
@@ -128,11 +131,10 @@ class Transport:
             return raw
         try:
             reply = self._wire.reply(json.loads(raw))
-        except (ValueError, LookupError, TypeError, AttributeError) as error:
-            said = raw[:300].decode("utf-8", "replace")
-            return _Problem(
-                Trouble.BROKEN, f"the answer cannot be read: {error!r:.200}: {said!r}", unreadable=True
-            )
+        except (ValueError, LookupError, TypeError, AttributeError, RecursionError) as error:
+            said = raw[:_LOOKED_AT].decode("utf-8", "replace")
+            why = f"the answer cannot be read: {type(error).__name__}: {error}: {said!r}"
+            return _Problem(Trouble.BROKEN, why, unreadable=True)
         server = " ".join(filter(None, (endpoint.server, reply.server)))
         return replace(reply, server=server, seconds=round(time.monotonic() - started, 3))
 
@@ -147,6 +149,8 @@ class Transport:
                 data=body,
                 headers=headers,
                 timeout=aiohttp.ClientTimeout(total=seconds, sock_connect=30),
+                # Followed, most redirects turn a call into a GET, and lose the key.
+                allow_redirects=False,
             ) as response:
                 raw = await _bounded(response)
                 return raw if response.status == 200 else _refused(response, raw)
@@ -154,8 +158,11 @@ class Transport:
             return _Problem(Trouble.BUSY, f"cannot be reached: {error}", away=True)
         except TimeoutError:
             return _Problem(Trouble.BROKEN, f"no answer within {seconds:g} s", timed_out=True)
+        except aiohttp.ClientResponseError as error:
+            # Its repr shows the headers that were sent.
+            return _Problem(Trouble.BROKEN, f"the answer is not HTTP: {' '.join(error.message.split())}")
         except (aiohttp.ClientError, OSError) as error:
-            return _Problem(Trouble.BROKEN, f"the connection broke: {error!r:.300}")
+            return _Problem(Trouble.BROKEN, f"the connection broke: {error!r}")
 
     def _note(self, endpoint: Endpoint, key: str, problem: _Problem) -> None:
         self._writer.event(
@@ -171,9 +178,10 @@ class Transport:
         return Failure(status, why)
 
 
-def _without_key(endpoint: Endpoint, problem: _Problem) -> _Problem:
-    """A server may quote what it was sent, the key too."""
-    return replace(problem, why=problem.why.replace(endpoint.api_key, "***")) if endpoint.api_key else problem
+def _tellable(endpoint: Endpoint, problem: _Problem) -> _Problem:
+    """A server may quote what it was sent, the key too, which must not be cut before it is found."""
+    why = problem.why.replace(endpoint.api_key, "***") if endpoint.api_key else problem.why
+    return replace(problem, why=storable(why)[:_TOLD])
 
 
 def _json(body: Mapping[str, Any]) -> bytes:
@@ -193,12 +201,14 @@ async def _bounded(response: aiohttp.ClientResponse) -> bytes:
 
 
 def _refused(response: aiohttp.ClientResponse, raw: bytes) -> _Problem:
-    text = raw[:2000].decode("utf-8", "replace")
+    text = raw[:_LOOKED_AT].decode("utf-8", "replace")
     kind = trouble(response.status, text)
+    if kind is Trouble.MOVED:
+        text = f"to {response.headers.get('Location', 'no address')}"
     wait = response.headers.get("Retry-After", "")
     return _Problem(
         kind,
-        f"HTTP {response.status}: {text:.500}",
+        f"HTTP {response.status}: {text}",
         away=kind is Trouble.BUSY,
         retry_after=float(wait) if wait.isdecimal() else None,
     )
@@ -225,6 +235,13 @@ def _key_refused(model: ServedModel, endpoint: Endpoint, why: str) -> Prerequisi
     )
 
 
+def _moved(model: ServedModel, endpoint: Endpoint, why: str) -> PrerequisiteError:
+    return PrerequisiteError(
+        f"{endpoint.address} sends calls of model {model.name} elsewhere ({why}): give the address they are "
+        "sent to in the profile"
+    )
+
+
 def _bad_setting(model: ServedModel, endpoint: Endpoint, why: str) -> ConfigError:
     return ConfigError(f"model {model.name} at {endpoint.address} cannot do what the profile asks for: {why}")
 
@@ -232,5 +249,6 @@ def _bad_setting(model: ServedModel, endpoint: Endpoint, why: str) -> ConfigErro
 _FATAL: dict[Trouble, Any] = {
     Trouble.MISSING_MODEL: _missing,
     Trouble.KEY_REFUSED: _key_refused,
+    Trouble.MOVED: _moved,
     Trouble.BAD_SETTING: _bad_setting,
 }

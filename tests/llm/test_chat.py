@@ -222,6 +222,13 @@ def test_endless_blanks_and_thinking_in_tags_are_read(server: ScriptedServer, ma
     assert chat.seen["thinking"] == {"asked": None, "effective": True, "replies_with": 1}
 
 
+def test_blanks_in_the_thinking_field_are_no_thinking(server: ScriptedServer, make_chat: MakeChat) -> None:
+    server.fail_when("token", "blank_thinking")
+    chat = make_chat(protocol="openai", think=False)
+    chat.ask(token_asks(2))
+    assert chat.seen["thinking"] == {"asked": False, "effective": False, "replies_with": 0}
+
+
 def test_half_a_character_in_a_reply_is_kept_as_a_mark(server: ScriptedServer, make_chat: MakeChat) -> None:
     server.fail_when("token<0>", "surrogate")
     (answer,) = make_chat().ask(token_asks(1))

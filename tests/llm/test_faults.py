@@ -168,13 +168,46 @@ def test_a_page_in_place_of_every_answer_names_the_address(make_chat: MakeChat) 
             chat.ask(token_asks(12))
 
 
-def test_a_key_that_a_server_quotes_is_not_said(server: ScriptedServer, make_chat: MakeChat) -> None:
-    server.fail_when("token", "quote_key")
+@pytest.mark.parametrize(
+    ("fault", "said"),
+    [("quote_key", "upstream broke on"), ("quote_key_late", "HTTP 500"), ("not_http", "is not HTTP")],
+)
+def test_a_key_that_a_server_quotes_is_not_said(
+    server: ScriptedServer, make_chat: MakeChat, ledger_file: Path, fault: str, said: str
+) -> None:
+    server.fail_when("token", fault)
     timing = Timing(call=5, first_call=5, patience=5, tries_broken=1)
-    chat = make_chat(protocol="openai", api_key="sk-secret", chat={"timing": timing})
-    with pytest.raises(PrerequisiteError, match="upstream broke on") as caught:
+    chat = make_chat(protocol="openai", api_key="sk-secret" * 9, chat={"timing": timing})
+    with pytest.raises(PrerequisiteError, match=said) as caught:
         chat.ask(token_asks(3))
-    assert "sk-secret" not in str(caught.value)
+    assert "sk-" not in str(caught.value)
+    held = b"".join(file.read_bytes() for file in ledger_file.parent.iterdir())
+    assert said.encode() in held
+    assert b"sk-" not in held
+
+
+def test_a_server_that_sends_calls_elsewhere_is_not_followed(
+    server: ScriptedServer, make_chat: MakeChat
+) -> None:
+    server.fail_when("token", "moved")
+    with pytest.raises(PrerequisiteError, match=r"HTTP 307: to https://elsewhere.example/v1\): give the add"):
+        make_chat(protocol="openai").ask(token_asks(3))
+
+
+def test_an_answer_nested_without_end_costs_its_row_only(server: ScriptedServer, make_chat: MakeChat) -> None:
+    server.fail_when("token<3>", "deep")
+    answers = make_chat(chat={"timing": IMPATIENT}).ask(token_asks(6))
+    assert [a.row_id for a in answers if a.status is Status.SERVER_ERROR] == ["row-3"]
+    assert "RecursionError" in answers[3].why
+
+
+def test_what_a_server_breaks_with_can_be_kept_in_every_ledger(
+    server: ScriptedServer, make_chat: MakeChat, place: str
+) -> None:
+    server.fail_when("token<3>", "binary", times=1)
+    ledger = Ledger(place)
+    assert tokens(make_chat(ledger=ledger).ask(token_asks(6))) == [str(i) for i in range(6)]
+    assert stats(ledger).events == {"broken": 1}
 
 
 @pytest.mark.parametrize("seconds", [1.5, pytest.param(61, marks=pytest.mark.full)])

@@ -81,6 +81,7 @@ def test_a_cut_prompt_shows_in_the_server_s_count() -> None:
     assert not silently_cut(1000, 610, 4096)
     assert not silently_cut(1000, None, 4096)
     assert not silently_cut(40, 3, 4096)
+    assert not silently_cut(1000, 0, 4096)  # a server that does not count
 
 
 # Token counts by the tokeniser of Gemma 3, asked of the embedded server.
@@ -127,6 +128,8 @@ def test_only_what_cannot_fit_is_not_sent() -> None:
         (500, "llama runner process has terminated", Trouble.BROKEN),
         (502, "", Trouble.BROKEN),
         (400, "something else", Trouble.REJECTED),
+        (301, "", Trouble.MOVED),
+        (308, "", Trouble.MOVED),
     ],
 )
 def test_error_answers(code: int, text: str, meaning: Trouble) -> None:
@@ -162,6 +165,31 @@ def test_real_answers_are_read_alike() -> None:
     assert ollama_reply(ollama) == openai_reply(openai) == wanted
     refused = {"choices": [{"message": {"content": None, "refusal": "No."}, "finish_reason": "stop"}]}
     assert openai_reply(refused) == Reply("No.", finish_reason="refusal")
+
+
+@pytest.mark.parametrize("count", ["5", 5.5, -1, 2**31, 2**70, True, [5], None])
+def test_what_is_no_count_of_tokens_is_none(count: Any) -> None:
+    ollama = {"message": {"content": "hi"}, "prompt_eval_count": count, "eval_count": count}
+    openai = {
+        "choices": [{"message": {"content": "hi"}}],
+        "usage": {"prompt_tokens": count, "completion_tokens": count},
+    }
+    assert ollama_reply(ollama) == openai_reply(openai) == Reply("hi", finish_reason="")
+
+
+def test_whatever_a_server_says_beside_its_reply_can_be_stored() -> None:
+    ollama = {"message": {"content": "hi"}, "done_reason": "\ud800"}
+    openai = {
+        "choices": [{"message": {"content": "hi"}, "finish_reason": "\ud800"}],
+        "system_fingerprint": 7,
+    }
+    assert ollama_reply(ollama) == Reply("hi", finish_reason="\ufffd")
+    assert openai_reply(openai) == Reply("hi", finish_reason="\ufffd", server="7")
+
+
+def test_the_beginning_of_a_reply_is_none() -> None:
+    with pytest.raises(ValueError, match="not done"):
+        ollama_reply({"message": {"content": '{"answer"'}, "done": False})
 
 
 @pytest.mark.parametrize(

@@ -27,6 +27,7 @@ def _other_language(asked: Asked, said: Said) -> Said:
 CHANGES: dict[str, Changes] = {
     "cut": lambda asked, said: replace(said, content=said.content[: len(said.content) // 2], finish="length"),
     "thinking": lambda asked, said: Said("", thinking="I should answer " + said.content),
+    "blank_thinking": lambda asked, said: replace(said, thinking="\n\n"),
     "think_tags": lambda asked, said: replace(said, content=f"<think>maybe {{}}</think>{said.content}"),
     "open_think": lambda asked, said: replace(said, content="<think>let me see", finish="length"),
     "language": _other_language,
@@ -60,6 +61,31 @@ async def _quote_key(request: web.Request) -> web.StreamResponse:
     return web.json_response({"error": f"upstream broke on {dict(request.headers)}"}, status=502)
 
 
+async def _quote_key_late(request: web.Request) -> web.StreamResponse:
+    """The same after so many words that whoever cuts them cuts the key."""
+    return web.json_response({"error": "x" * 460 + request.headers["Authorization"]}, status=500)
+
+
+async def _moved(request: web.Request) -> web.StreamResponse:
+    raise web.HTTPTemporaryRedirect("https://elsewhere.example/v1")
+
+
+async def _not_http(request: web.Request) -> web.StreamResponse:
+    assert request.transport is not None
+    request.transport.write(b"no status line\r\n\r\n")
+    request.transport.close()
+    return web.Response()
+
+
+async def _deep(request: web.Request) -> web.StreamResponse:
+    """JSON nested deeper than a reader may go."""
+    return web.Response(text="[" * 200_000)
+
+
+async def _binary(request: web.Request) -> web.StreamResponse:
+    return web.Response(body=b"\0\xff core dumped", status=500)
+
+
 async def _garbage(request: web.Request) -> web.StreamResponse:
     return web.Response(text="<html>proxy</html>")
 
@@ -90,6 +116,11 @@ ENDS: dict[str, Ends] = {
     "error": _error,
     "bad_request": _bad_request,
     "quote_key": _quote_key,
+    "quote_key_late": _quote_key_late,
+    "moved": _moved,
+    "not_http": _not_http,
+    "deep": _deep,
+    "binary": _binary,
     "garbage": _garbage,
     "nothing": _nothing,
     "close": _close,
