@@ -147,7 +147,7 @@ class Assembly:
                 "domains": self.profile.capr.scenarios.domains,
             },
             "profile_digest": self.profile.digest,
-            "profile_settings": self.profile.model_dump(mode="json"),
+            "profile_settings": self.profile.settings,
             "embedder": {
                 "name": self.runner.materials.embedder.name,
                 "identity": self.runner.materials.embedder.identity,

@@ -68,11 +68,17 @@ class Backends:
     def _openai(self, name: str, spec: OpenAIModel) -> ServedModel:
         key = None
         if spec.api_key_variable:
-            key = variable(spec.api_key_variable)
+            # A file's last line end comes along when a key is read from one.
+            key = (variable(spec.api_key_variable) or "").strip()
             if not key:
                 raise PrerequisiteError(
                     f"model {name}: the variable {spec.api_key_variable} is not set; type: "
                     f"export {spec.api_key_variable}=YOUR-KEY"
+                )
+            if not key.isprintable():
+                raise PrerequisiteError(
+                    f"model {name}: the variable {spec.api_key_variable} holds line ends or other characters "
+                    f"that no key has; type: export {spec.api_key_variable}=YOUR-KEY"
                 )
         return openai_model(
             name,

@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
+from pipeline.passwords import without_passwords
+
 
 class AdageError(Exception):
-    """Base of all errors that are shown to the user as one paragraph, without a traceback."""
+    """Base of all errors that are shown to the user as one paragraph, without a traceback.
+
+    A message may name a server's address or a database's URL: their passwords are left out.
+    """
 
     exit_code = 1
+
+    def __init__(self, message: str) -> None:
+        super().__init__(without_passwords(message))
 
 
 class ConfigError(AdageError):

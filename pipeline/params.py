@@ -1,4 +1,4 @@
-"""Base of every settings model: frozen, and a misspelt field is an error."""
+"""Base of every settings model: frozen, and a misspelt field or an endless number is an error."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from pydantic import BaseModel, ConfigDict, model_validator
 class Params(BaseModel):
     """Settings a stage reads; all of them enter its key. ``least_x`` must not be above ``most_x``."""
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, allow_inf_nan=False)
 
     @model_validator(mode="after")
     def _least_below_most(self) -> Self:

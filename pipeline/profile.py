@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, Field, ValidationError, model_validator
 
@@ -21,6 +22,7 @@ from pipeline.handwritten import parse_yaml, read_text
 from pipeline.llm.endpoints import checked_address
 from pipeline.llm.request import ChatOptions
 from pipeline.params import Params
+from pipeline.passwords import without_passwords
 from pipeline.store.files import digest_json
 
 
@@ -192,6 +194,12 @@ class Profile(Params):
     def digest(self) -> str:
         """Digest of the whole profile, for the run manifest."""
         return digest_json(self.model_dump(mode="json"))
+
+    @property
+    def settings(self) -> dict[str, Any]:
+        """The whole profile, for the run manifest; of URLs without their passwords."""
+        found: dict[str, Any] = json.loads(without_passwords(json.dumps(self.model_dump(mode="json"))))
+        return found
 
     def limited(self, *, proverbs: int | None, domains: int | None, drop_flagged: bool) -> Profile:
         """This profile with what the command line asks for."""

@@ -95,6 +95,10 @@ def _run_and_ledger(place: Root, lang: str, profile: str | None) -> tuple[Summar
 
     run = find_run(place.artifacts / "capr" / lang / "runs", profile)
     if run:
-        return run, place.ledger(run.manifest["profile_settings"]["ledger"])
+        profile = run.manifest["profile"]
+        wanted = run.manifest["profile_settings"]["ledger"]
+        # A manifest tells no password, a URL without any or a file stands there whole.
+        if ":***@" not in (wanted or ""):
+            return run, place.ledger(wanted)
     settings = load_profile(place.profile(profile), place.profiles()) if profile else None
-    return None, place.ledger(settings.ledger if settings else None)
+    return run, place.ledger(settings.ledger if settings else None)

@@ -293,15 +293,26 @@ def locate(place: str | Path) -> tuple[Path | None, sa.URL]:
         return file, sa.URL.create("sqlite", database=str(file))
     try:
         url = sa.make_url(place)
-        url.get_dialect()
+        dialect = url.get_dialect()
     except (BadUrl, NoSuchModuleError) as error:
         raise LedgerError(
             f"the ledger's URL cannot be used: {error}: give a file, or a URL such as "
             "postgresql+psycopg://user@host/database"
         ) from error
-    if url.get_backend_name() == "sqlite" and url.database:
-        return Path(url.database), url
-    return None, url
+    if dialect.is_async:
+        raise LedgerError(
+            f"the ledger's URL cannot be used: the driver of {url.drivername} is for asynchronous programs: "
+            "write postgresql+psycopg for PostgreSQL"
+        )
+    if url.get_backend_name() != "sqlite":
+        return None, url
+    # One in memory would be lost, and where a relative one lies depends on the working folder.
+    if not url.database or not Path(url.database).is_absolute():
+        raise LedgerError(
+            f"the ledger's URL {place} cannot be used: name the SQLite file itself, such as "
+            "artifacts/ledger.sqlite, from the root"
+        )
+    return Path(url.database), url
 
 
 def _make_tables(engine: sa.Engine) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
+from urllib.parse import urlsplit
 
 import httpx
 import ollama
@@ -111,6 +112,11 @@ def openai_model(
         raise ConfigError(
             f"model {name}: an OpenAI-compatible server tells no digest, so the profile must give revision: "
             "(any text that changes when the model does, such as a commit or a date)"
+        )
+    if api_key and any(urlsplit(address).username is not None for address in addresses):
+        raise ConfigError(
+            f"model {name}: a call cannot carry both a user in its address and an API key: leave the user "
+            "out of address, or api_key_variable out of the profile"
         )
     roots = [address.rstrip("/").removesuffix("/v1") for address in addresses]
     endpoints = [Endpoint(root, slots, server="openai-compatible", api_key=api_key) for root in roots]

@@ -117,6 +117,13 @@ def test_an_address_where_nothing_can_be_is_refused(project: Path, field: str, a
         validated(_changed(project, field, address), "p.yaml")
 
 
+@pytest.mark.parametrize("value", [float("inf"), float("nan")])
+def test_an_endless_number_is_refused(project: Path, value: float) -> None:
+    for field in ("models.generator.timeout_seconds", "roles.label.repeat_penalty"):
+        with pytest.raises(ConfigError, match="Input should be "):
+            validated(_changed(project, field, value), "p.yaml")
+
+
 @pytest.mark.parametrize("backend", ["ollama", "sentence-transformers"])
 def test_an_embedder_without_a_model_is_refused(project: Path, backend: str) -> None:
     with pytest.raises(ConfigError, match=rf"p\.yaml: embedder: .* backend {backend} needs model: "):
@@ -127,3 +134,12 @@ def test_an_embedder_without_a_model_is_refused(project: Path, backend: str) -> 
 def test_addresses_of_servers_are_taken(project: Path, address: object) -> None:
     profile = validated(_changed(project, "models.generator.address", address), "p.yaml")
     assert profile.model_dump(mode="json")["models"]["generator"]["address"] == address
+
+
+def test_a_run_s_manifest_tells_no_password(project: Path) -> None:
+    data = _changed(project, "models.generator.address", ["https://u:secret@box", "http://b"])
+    profile = validated({**data, "ledger": "postgresql+psycopg://u:secret@h/db"}, "p.yaml")
+    told = profile.settings
+    assert told["models"]["generator"]["address"] == ["https://u:***@box", "http://b"]
+    assert told["ledger"] == "postgresql+psycopg://u:***@h/db"
+    assert told["roles"] == profile.model_dump(mode="json")["roles"]

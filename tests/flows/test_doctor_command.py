@@ -126,5 +126,12 @@ def test_an_api_key_that_is_missing_or_refused(
     refused = adage("doctor", "--profile", "test", "--root", root, "--json")
     assert "refuses the API key" in _failed(refused)["structured reply"]
     assert "sk-wrong" not in refused.out + refused.err
-    monkeypatch.setenv("OUR_KEY", "sk-right")
+    monkeypatch.setenv("OUR_KEY", "sk-wr\nong")
+    refused = adage("doctor", "--profile", "test", "--root", root, "--json")
+    assert "OUR_KEY holds line ends" in _failed(refused)["server and model"]
+    assert "sk-wr" not in refused.out + refused.err
+    monkeypatch.setenv("OUR_KEY", "sk-right\r\n")
     assert adage("doctor", "--profile", "test", "--root", root).code == 0
+    _profile(root, {}, {"address": server.address.replace("//", "//bob:hunter2@")})
+    refused = adage("doctor", "--profile", "test", "--root", root, "--json")
+    assert "both a user in its address and an API key" in _failed(refused)["server and model"]

@@ -49,6 +49,20 @@ def _tell(root: Path, identifier: str) -> dict[str, Any]:
     return dict(told)
 
 
+def test_a_ledger_behind_a_password_is_the_one_the_profile_names(built: Path) -> None:
+    manifest = built / "artifacts" / "capr" / "en" / "runs" / "test" / "manifest.json"
+    text = manifest.read_text(encoding="utf-8")
+    item = _items(built)[0]["item_id"]
+    wanted = _tell(built, item)
+    assert '"ledger": null' in text
+    try:
+        told = '"ledger": "postgresql+psycopg://u:***@127.0.0.1:1/x"'
+        manifest.write_text(text.replace('"ledger": null', told), encoding="utf-8")
+        assert _tell(built, item) == wanted
+    finally:
+        manifest.write_text(text, encoding="utf-8")
+
+
 def _items(root: Path) -> list[dict[str, Any]]:
     folder = root / "artifacts" / "capr" / "en" / "runs" / "test" / "dataset"
     rows = [row for file in sorted(folder.glob("*.parquet")) for row in read_table(file).to_pylist()]

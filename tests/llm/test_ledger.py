@@ -226,6 +226,30 @@ def test_a_url_that_leads_nowhere_is_an_error_without_its_password(url: str) -> 
     assert "secret" not in str(caught.value)
 
 
+@pytest.mark.parametrize(
+    "url",
+    [
+        "sqlite://",
+        "sqlite:///:memory:",
+        "sqlite:///ledger.sqlite",
+        "sqlite+aiosqlite:////tmp/x.sqlite",
+        "postgresql+asyncpg://u@h/db",
+    ],
+)
+def test_a_url_whose_replies_would_be_lost_or_never_written_is_refused(
+    url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(LedgerError, match=r"the ledger's URL .*cannot be used: (name the|the driver of)"):
+        Ledger(url)
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_url_may_name_a_whole_path(tmp_path: Path) -> None:
+    Ledger(f"sqlite:///{tmp_path}/ledger.sqlite").close()
+    assert (tmp_path / "ledger.sqlite").is_file()
+
+
 def _fill(file: str, limit: int, done: multiprocessing.SimpleQueue[tuple[int, str]]) -> None:
     """Write until the process may not make files any larger: what a full disk looks like to SQLite."""
     resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit))
