@@ -97,7 +97,7 @@ def _expected(check: SeedCheck, profile: str) -> list[str]:
 _ROWS: dict[str, Callable[[Expectations, Sizes | None], str]] = {
     "proverbs x domains": lambda e, s: f"{e.proverbs} x {e.domains}",
     "items": lambda e, s: str(e.proverbs * e.domains),
-    "in the test split": lambda e, s: f"{e.test_items} of {e.test_proverbs} proverbs",
+    "in the test split": lambda e, s: _test_split(e),
     "95 % interval, items independent": lambda e, s: _interval(e.apart),
     "95 % interval, all alike": lambda e, s: _interval(e.alike),
     "clusters": lambda e, s: f"{e.k.low} to {e.k.high}" if e.k else "too few proverbs",
@@ -116,6 +116,11 @@ _ROWS: dict[str, Callable[[Expectations, Sizes | None], str]] = {
 
 def _row(name: str, cells: list[str]) -> str:
     return f"{name:<{_NAME}}" + "".join(f"{cell:>{_COLUMN}}" for cell in cells)
+
+
+def _test_split(sizes: Expectations) -> str:
+    plural = "" if sizes.test_proverbs == 1 else "s"
+    return f"{sizes.test_items} from {sizes.test_proverbs} proverb{plural}"
 
 
 def _interval(interval: Interval | None) -> str:

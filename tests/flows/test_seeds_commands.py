@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -74,6 +75,7 @@ def test_check_says_what_the_seeds_are_good_for_and_asks_nothing(
     assert "23 seed rows, 21 usable, 21 not reviewed" in shown
     assert f"if so, write variant_of {first['proverb_id']} into row en-a" in shown
     assert "1 have a meaning of fewer than 4 words" in shown
+    assert re.search(r"in the test split .* 30 from 3 proverbs$", shown, re.MULTILINE)
     assert "No model was used: the embedder of this profile (ollama)" in shown
     assert all(cell_len(line) <= WIDTH for line in shown.splitlines())
     assert server.requests == []
