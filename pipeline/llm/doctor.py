@@ -5,19 +5,22 @@ from __future__ import annotations
 import shutil
 import tempfile
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
 from pipeline.embed.interface import Embedder
 from pipeline.errors import AdageError
 from pipeline.llm.chat import LedgerChat
-from pipeline.llm.endpoints import ServedModel
+from pipeline.llm.endpoints import Endpoint, ServedModel
 from pipeline.llm.interface import Answer, Ask, Message
-from pipeline.llm.ledger import Ledger
+from pipeline.llm.ledger import Ledger, locate
 from pipeline.llm.ledger_tools import stats
 from pipeline.llm.request import ChatOptions
 from pipeline.llm.transport import Timing
+from pipeline.passwords import without_passwords
+
+# Who looks does not wait for a server that is away, as a run does.
+_PATIENCE = 20.0
 
 _SCHEMA = {
     "type": "object",
@@ -43,7 +46,7 @@ def probe(
     """Look at one model: server, digest, window, thinking, a structured reply, log-probabilities.
 
     ``make`` builds the served model as a run would; what it raises becomes a finding. The calls go to a
-    ledger that is thrown away, so they are really made.
+    ledger that is thrown away, so they are really made, and to every server.
     """
     try:
         model = make()
@@ -52,7 +55,13 @@ def probe(
         return [Finding("server and model", ok=False, detail=str(error), fix=str(error))]
     servers = {endpoint.server: None for endpoint in endpoints}
     there = Finding("server and model", ok=True, detail="; ".join([model.identity, *servers]))
-    return [there, _window(model, options), _thinking(model, options), *_calls(model, options, timing)]
+    found = [there, _window(model, options), _thinking(model, options)]
+    timing = replace(timing or Timing(), patience=_PATIENCE, tries_timeout=1)
+    for endpoint in endpoints:
+        calls = _calls(_only_at(endpoint, model), options, timing)
+        place = f"{without_passwords(endpoint.address)}: " if len(endpoints) > 1 else ""
+        found += [replace(finding, detail=place + finding.detail) for finding in calls]
+    return found
 
 
 def embedder(make: Callable[[], Embedder]) -> Finding:
@@ -68,9 +77,10 @@ def embedder(make: Callable[[], Embedder]) -> Finding:
 
 def ledger(place: str | Path) -> Finding:
     """Does the call ledger open, and is it whole? One that is not there is made by the first build."""
-    if isinstance(place, Path) and not place.exists():
-        return Finding("ledger", ok=True, detail=f"{place} will be made")
     try:
+        file, _ = locate(place)
+        if file and not file.exists():
+            return Finding("ledger", ok=True, detail=f"{file} will be made")
         opened = Ledger(place)
         try:
             found = stats(opened)
@@ -121,14 +131,19 @@ def _thinking(model: ServedModel, options: ChatOptions) -> Finding:
     )
 
 
-def _calls(model: ServedModel, options: ChatOptions, timing: Timing | None) -> list[Finding]:
+def _only_at(endpoint: Endpoint, model: ServedModel) -> ServedModel:
+    return replace(model, endpoints=lambda: [endpoint])
+
+
+def _calls(model: ServedModel, options: ChatOptions, timing: Timing) -> list[Finding]:
     once = options.model_copy(update={"logprobs": False, "top_logprobs": None, "max_attempts": 1})
     try:
         answer = _call(model, once, timing)
     except AdageError as error:
         return [Finding("structured reply", ok=False, detail=str(error), fix=str(error))]
     told = answer.replies[0] if answer.replies else None
-    took = f"{told.completion_tokens} tokens in {told.seconds:.1f} s" if told else "no reply"
+    tokens = f"{told.completion_tokens} tokens in " if told and told.completion_tokens is not None else ""
+    took = f"{tokens}{told.seconds:.1f} s" if told else "no reply"
     structured = Finding(
         "structured reply",
         ok=answer.ok,
@@ -138,7 +153,7 @@ def _calls(model: ServedModel, options: ChatOptions, timing: Timing | None) -> l
     return [structured, _logprobs(model, options, once, timing)]
 
 
-def _logprobs(model: ServedModel, options: ChatOptions, once: ChatOptions, timing: Timing | None) -> Finding:
+def _logprobs(model: ServedModel, options: ChatOptions, once: ChatOptions, timing: Timing) -> Finding:
     try:
         answer = _call(model, once.model_copy(update={"logprobs": True}), timing)
         given = bool(answer.replies and answer.replies[0].logprobs)
@@ -149,12 +164,12 @@ def _logprobs(model: ServedModel, options: ChatOptions, once: ChatOptions, timin
     return Finding("log-probabilities", ok=given or not options.logprobs, detail=detail, fix=fix)
 
 
-def _call(model: ServedModel, options: ChatOptions, timing: Timing | None) -> Answer:
+def _call(model: ServedModel, options: ChatOptions, timing: Timing) -> Answer:
     messages = (Message("user", 'Name one colour as JSON: {"colour": "red"}, {"colour": "green"} or blue.'),)
-    settings: dict[str, Any] = {"timing": timing} if timing else {}
     with tempfile.TemporaryDirectory(prefix="adage-doctor-") as folder:
         ledger = Ledger(Path(folder) / "ledger.sqlite")
         try:
-            return LedgerChat(model, options, ledger, **settings).ask([Ask("doctor", messages, _SCHEMA)])[0]
+            chat = LedgerChat(model, options, ledger, timing=timing)
+            return chat.ask([Ask("doctor", messages, _SCHEMA)])[0]
         finally:
             ledger.close()

@@ -21,6 +21,7 @@ class Trouble(Enum):
     KEY_REFUSED = "API key refused"
     MOVED = "moved"
     BAD_SETTING = "setting not supported"
+    REFUSED = "refused"
     BUSY = "busy"
     BROKEN = "broken"
     REJECTED = "request rejected"
@@ -156,6 +157,12 @@ _WORDS = (
     ("failed to load model vocabulary required for format", Trouble.BAD_SETTING),
     ("json schema error", Trouble.BAD_SETTING),
     ("does not support chat", Trouble.BAD_SETTING),
+    # Azure's filter answers 400, a router's moderation 403: neither says anything of the server or the key.
+    ("content_filter", Trouble.REFUSED),
+    ("content management policy", Trouble.REFUSED),
+    ("content_policy_violation", Trouble.REFUSED),
+    ("requires moderation", Trouble.REFUSED),
+    ("flagged_input", Trouble.REFUSED),
 )
 _UNSTORABLE = re.compile("[\0\ud800-\udfff]")
 _CODES = {

@@ -17,8 +17,8 @@ WANTS_BUDGET = frozenset({Status.TRUNCATED, Status.EMPTY, Status.THINKING_ONLY})
 # Another seed may help.
 WANTS_SEED = WANTS_BUDGET | {Status.INVALID, Status.REFUSED}
 
-_OPENED = re.compile(r"^\s*<(think|thinking)>(.*?)(?:</\1>|\Z)", re.DOTALL)
-_CLOSED_ONLY = re.compile(r"^(.*)</(?:think|thinking)>", re.DOTALL)
+_OPENED = re.compile(r"^\s*<(think|thinking)>(.*?)(?:</\1>|\Z)", re.DOTALL | re.IGNORECASE)
+_CLOSED_ONLY = re.compile(r"^(.*)</(?:think|thinking)>", re.DOTALL | re.IGNORECASE)
 _FENCED = re.compile(r"^```[a-zA-Z]*\s*\n(.*?)\n?\s*```$", re.DOTALL)
 _REFUSALS = frozenset({"content_filter", "refusal"})
 
@@ -37,9 +37,12 @@ def separate_thinking(content: str) -> tuple[str, str]:
 
     A template may write the opening tag itself, so that a reply holds only the closing one.
     """
-    opened = _OPENED.match(content)
-    if opened:
-        return opened.group(2).strip(), content[opened.end() :].strip()
+    thoughts: list[str] = []
+    while opened := _OPENED.match(content):
+        thoughts.append(opened.group(2).strip())
+        content = content[opened.end() :]
+    if thoughts:
+        return "\n".join(thoughts).strip(), content.strip()
     if content.lstrip()[:1] not in ("{", "["):
         closed = _CLOSED_ONLY.match(content)
         if closed:

@@ -132,4 +132,4 @@ def openai_model(
 
 def _context_length(info: Any) -> int | None:
     lengths = [value for name, value in dict(info).items() if str(name).endswith(".context_length")]
-    return int(lengths[0]) if lengths else None
+    return lengths[0] if lengths and isinstance(lengths[0], int) else None

@@ -97,9 +97,9 @@ class Transport:
             fatal = _FATAL.get(outcome.kind)
             if fatal:
                 raise fatal(self._model, endpoint, outcome.why)
-            if outcome.kind is Trouble.TOO_LONG:
+            if outcome.kind in _OF_THE_PROMPT:
                 self._pool.answered(endpoint)
-                return Failure(Status.PROMPT_TOO_LONG, outcome.why)
+                return Failure(_OF_THE_PROMPT[outcome.kind], outcome.why)
             if outcome.kind is Trouble.REJECTED:
                 self._pool.answered(endpoint)
                 return self._lost(Status.SERVER_ERROR, outcome.why)
@@ -229,7 +229,12 @@ def _other_server(model: ServedModel, endpoint: Endpoint, why: str) -> Prerequis
 
 
 def _key_refused(model: ServedModel, endpoint: Endpoint, why: str) -> PrerequisiteError:
-    del why  # such answers quote the key
+    if not endpoint.api_key:
+        return PrerequisiteError(
+            f"{endpoint.address} refuses calls of model {model.name}, which carry no API key ({why}): where "
+            "it wants one, give backend openai and api_key_variable in the profile"
+        )
+    # Such answers quote the key, or parts of it.
     return PrerequisiteError(
         f"{endpoint.address} refuses the API key for model {model.name}: check the variable it is in"
     )
@@ -246,6 +251,7 @@ def _bad_setting(model: ServedModel, endpoint: Endpoint, why: str) -> ConfigErro
     return ConfigError(f"model {model.name} at {endpoint.address} cannot do what the profile asks for: {why}")
 
 
+_OF_THE_PROMPT = {Trouble.TOO_LONG: Status.PROMPT_TOO_LONG, Trouble.REFUSED: Status.REFUSED}
 _FATAL: dict[Trouble, Any] = {
     Trouble.MISSING_MODEL: _missing,
     Trouble.KEY_REFUSED: _key_refused,

@@ -6,13 +6,14 @@ from pathlib import Path
 import pytest
 
 from pipeline.errors import ConfigError, PrerequisiteError
-from pipeline.llm.doctor import disk_space, probe
+from pipeline.llm.doctor import disk_space, ledger, probe
 from pipeline.llm.endpoints import ServedModel
 from pipeline.llm.forecast import Pace, forecast, pace_of, together
 from pipeline.llm.interface import Answer, Reply, Status
 from pipeline.llm.request import ChatOptions
 from pipeline.llm.servers import ollama_info, ollama_model, openai_model
 from tests.llm.conftest import QUICK
+from tests.servers.postgres import free_port
 from tests.servers.scripted import ScriptedServer, digest_of
 
 OPTIONS = ChatOptions(temperature=0.3, max_tokens=50, num_ctx=4096)
@@ -65,6 +66,31 @@ def test_openai_compatible_servers_need_a_revision(server: ScriptedServer) -> No
     assert all(f.ok for f in probe(lambda: model, OPTIONS, QUICK))
 
 
+def test_a_server_that_is_away_is_not_waited_for_as_in_a_run(
+    server: ScriptedServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("pipeline.llm.doctor._PATIENCE", 0.5)
+    addresses = [server.address, f"http://u:secret@127.0.0.1:{free_port()}"]
+    model = openai_model("x", "scripted", addresses, revision="1")
+    found = [f for f in probe(lambda: model, OPTIONS) if f.name in ("structured reply", "log-probabilities")]
+    assert [(f.name, f.ok) for f in found] == [
+        ("structured reply", True),
+        ("log-probabilities", True),
+        ("structured reply", False),
+    ]
+    assert found[0].detail.startswith(f"{server.address}: ok: ")
+    assert found[2].detail.startswith("http://u:***@127.0.0.1:")
+    assert "cannot be reached" in found[2].fix
+
+
+def test_tokens_that_a_server_does_not_count_are_not_said(
+    server: ScriptedServer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("pipeline.llm.protocols._count", lambda tokens: None)
+    findings = probe(lambda: ollama_model("x", "scripted", [server.address]), OPTIONS, QUICK)
+    assert "None" not in " ".join(f.detail for f in findings)
+
+
 def test_ollama_facts(server: ScriptedServer) -> None:
     info = ollama_info(server.address, "scripted")
     assert (info.model, info.version, info.context_length) == ("scripted:latest", "0.17.4", 8192)
@@ -78,6 +104,12 @@ def test_ollama_facts(server: ScriptedServer) -> None:
     ):
         ollama_info(address, "scripted")
     server.start()
+
+
+def test_a_ledger_is_looked_at_and_not_made(tmp_path: Path) -> None:
+    for place in (tmp_path / "a.sqlite", f"sqlite:///{tmp_path}/a.sqlite"):
+        assert ledger(place).detail == f"{tmp_path}/a.sqlite will be made"
+    assert list(tmp_path.iterdir()) == []
 
 
 def test_disk_space(tmp_path: Path) -> None:

@@ -168,6 +168,24 @@ def test_a_page_in_place_of_every_answer_names_the_address(make_chat: MakeChat) 
             chat.ask(token_asks(12))
 
 
+@pytest.mark.parametrize("fault", ["filtered", "flagged"])
+def test_a_prompt_that_a_filter_refuses_costs_its_row_only(
+    server: ScriptedServer, make_chat: MakeChat, fault: str
+) -> None:
+    server.fail_when("token", fault)
+    answers = make_chat(protocol="openai", api_key="sk").ask(token_asks(40))
+    assert {a.status for a in answers} == {Status.REFUSED}
+    assert len(server.chats) == 40
+    assert all("filtered due" in a.why or "was flagged" in a.why for a in answers)
+
+
+@pytest.mark.parametrize("protocol", ["ollama", "openai"])
+def test_without_a_key_no_key_is_refused(server: ScriptedServer, make_chat: MakeChat, protocol: str) -> None:
+    server.keys.append("sk-right")
+    with pytest.raises(PrerequisiteError, match=r"carry no API key \(HTTP 401: .*\): .* api_key_variable"):
+        make_chat(protocol=protocol).ask(token_asks(3))
+
+
 @pytest.mark.parametrize(
     ("fault", "said"),
     [("quote_key", "upstream broke on"), ("quote_key_late", "HTTP 500"), ("not_http", "is not HTTP")],

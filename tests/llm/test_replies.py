@@ -36,6 +36,9 @@ def judged(content: str, **fields: Any) -> tuple[Status, Any]:
         ('<think>maybe {"a":1}</think>{"answer":"C"}', {}, Status.OK),
         ('<thinking>\nmaybe A\n</thinking>\n\n {"answer": "C"}\n', {}, Status.OK),
         ('so it is {"answer":"A"}</think>{"answer":"C"}', {}, Status.OK),
+        ('<THINK>maybe</THINK>\n{"answer":"C"}', {}, Status.OK),
+        ('<think>\n\n</think>\n<think>maybe</think>{"answer":"C"}', {}, Status.OK),
+        ("<think>maybe</think>\n<think>or", {}, Status.THINKING_ONLY),
         ('{"answer":"C"}' + "\n" * 5000, {}, Status.OK),
         ('{"answer":"C"}' + " \t" * 5000, {"finish_reason": "length"}, Status.OK),
         ('```json\n{"answer":"C"}\n```', {}, Status.OK),
@@ -71,6 +74,7 @@ def test_tags_inside_an_answer_are_the_answer() -> None:
     text = '{"q": "what does </think> mean?"}'
     assert separate_thinking(text) == ("", text)
     assert separate_thinking(" plain ") == ("", "plain")
+    assert separate_thinking("<think>a</think> <think> b</think> c") == ("a\nb", "c")
 
 
 def test_a_cut_prompt_shows_in_the_server_s_count() -> None:

@@ -56,6 +56,18 @@ async def _bad_request(request: web.Request) -> web.StreamResponse:
     return web.json_response({"error": "this one I do not like"}, status=400)
 
 
+async def _filtered(request: web.Request) -> web.StreamResponse:
+    """Azure's filter, which looks at the prompt before any model does."""
+    said = "The response was filtered due to the prompt triggering our content management policy."
+    return web.json_response({"error": {"message": said, "code": "content_filter"}}, status=400)
+
+
+async def _flagged(request: web.Request) -> web.StreamResponse:
+    """A router's moderation, with the code that elsewhere means a wrong key."""
+    said = {"message": "your input was flagged", "metadata": {"flagged_input": "..."}}
+    return web.json_response({"error": said}, status=403)
+
+
 async def _quote_key(request: web.Request) -> web.StreamResponse:
     """A proxy that tells in its error what it was sent, the key too."""
     return web.json_response({"error": f"upstream broke on {dict(request.headers)}"}, status=502)
@@ -115,6 +127,8 @@ ENDS: dict[str, Ends] = {
     "retry_after": _wait_a_second,
     "error": _error,
     "bad_request": _bad_request,
+    "filtered": _filtered,
+    "flagged": _flagged,
     "quote_key": _quote_key,
     "quote_key_late": _quote_key_late,
     "moved": _moved,
