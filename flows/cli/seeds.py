@@ -135,6 +135,8 @@ def _mapping(pairs: list[str]) -> dict[str, str]:
         name, separator, column = pair.partition("=")
         if not separator or not name or not column:
             raise ConfigError(f"--map {pair!r}: write FIELD=COLUMN, for example --map text=proverb")
+        if found.get(name, column) != column:
+            raise ConfigError(f"--map {name}: given twice, for {found[name]!r} and {column!r}; keep one")
         found[name] = column
     return found
 

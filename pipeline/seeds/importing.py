@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import unicodedata
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal
@@ -59,13 +61,16 @@ def import_sheets(
     """
     result = Imported([dict(row) for row in existing])
     found: dict[str, list[tuple[str, SeedRow]]] = {}
+    named = Counter(sheet.path.name for sheet in sheets)
     for sheet in sheets:
+        # Two folders may hold a file of the same name.
+        file = sheet.path.name if named[sheet.path.name] == 1 else str(sheet.path)
         columns = _columns(mapping, sheet)
         unread = [c for c in sheet.columns if c not in columns.values()]
         notes = [*sheet.notes, f"columns not taken: {', '.join(unread)}"] if unread else sheet.notes
-        result.notes += [f"{sheet.path.name}: {note}" for note in notes]
+        result.notes += [f"{file}: {note}" for note in notes]
         for number, cells in sheet.rows:
-            place = f"{sheet.path.name} row {number}"
+            place = f"{file} row {number}"
             row = {name: restored(cells[columns[name]].strip()) if name in columns else "" for name in FIELDS}
             row |= {name: "" for name in _MEANINGS if not language.key(row[name])}
             reason = _objection(row, language)
@@ -90,9 +95,14 @@ def _columns(mapping: Mapping[str, str], sheet: Sheet) -> dict[str, str]:
     unknown = sorted(set(mapping) - set(FIELDS))
     if unknown:
         raise SeedError(f"--map {unknown[0]}=...: unknown field; allowed: {', '.join(FIELDS)}")
-    columns = {name: mapping.get(name, name) for name in FIELDS}
-    found = {name: column for name, column in columns.items() if column in sheet.columns}
-    absent = [column for column in mapping.values() if column not in sheet.columns]
+    wanted = {name: mapping.get(name, name) for name in FIELDS}
+    seen = {_as_typed(column): column for column in sheet.columns}
+    found = {
+        name: column if column in sheet.columns else seen[_as_typed(column)]
+        for name, column in wanted.items()
+        if column in sheet.columns or _as_typed(column) in seen
+    }
+    absent = [column for name, column in mapping.items() if name not in found]
     if absent:
         lacking = f"column {absent[0]!r}"
     elif "text" not in found:
@@ -106,6 +116,12 @@ def _columns(mapping: Mapping[str, str], sheet: Sheet) -> dict[str, str]:
         "what: --map text=COLUMN --map meaning=COLUMN --map meaning_en=COLUMN"
         + "".join(f"; {note}" for note in sheet.notes)
     )
+
+
+def _as_typed(name: str) -> str:
+    """A column's name as a person types it: composed, no invisible marks, one blank for a line end."""
+    composed = unicodedata.normalize("NFC", name)
+    return " ".join("".join(c for c in composed if unicodedata.category(c) != "Cf").split())
 
 
 def _objection(row: SeedRow, language: Language) -> str:

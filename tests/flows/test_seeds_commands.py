@@ -15,6 +15,7 @@ from typer.testing import CliRunner
 from flows.cli.help import WIDTH
 from flows.cli.main import app
 from tests.flows.small import make_root
+from tests.flows.typed import Type
 from tests.servers.scripted import ScriptedServer
 
 
@@ -152,3 +153,12 @@ def test_a_cell_with_pages_of_text_does_not_fill_the_screen(tmp_path: Path) -> N
     told += _adage("seeds", "import", str(tmp_path / "more.csv"), *words)
     assert told.count("en-a long words") == told.count("two meanings kept for long words") == 1
     assert len(told) < 5000
+
+
+def test_a_field_mapped_to_two_columns_is_refused(tmp_path: Path, adage: Type) -> None:
+    root = make_root(tmp_path, "http://127.0.0.1:9")
+    (tmp_path / "a.csv").write_text("Proverb,Sense,Use\na,b,c\n", encoding="utf-8")
+    maps = [word for column in ("Sense", "Use") for word in ("--map", f"meaning={column}")]
+    ended = adage("seeds", "import", tmp_path / "a.csv", "--lang", "en", "--root", root, *maps)
+    assert ended.code != 0
+    assert "--map meaning: given twice, for 'Sense' and 'Use'" in " ".join(ended.err.split())

@@ -240,6 +240,41 @@ def test_a_header_that_does_not_say_what_is_what(
     assert "Sense" in str(caught.value) or "gloss" in str(caught.value)
 
 
+@pytest.mark.parametrize(
+    ("header", "typed"),
+    [
+        ("refra\u0301n", "refr\u00e1n"),
+        ("refr\u00e1n", "refra\u0301n"),
+        ("\u200f\u0627\u0644\u0645\u062b\u0644", "\u0627\u0644\u0645\u062b\u0644"),
+        ('"Proverb\r\nin Oromo"', "Proverb in Oromo"),
+        ("Proverb\u00a0text", "Proverb text"),
+    ],
+)
+@pytest.mark.parametrize("ending", ["csv", "json"])
+def test_a_column_is_found_by_what_one_sees_of_its_name(
+    tmp_path: Path, english: Language, header: str, typed: str, ending: str
+) -> None:
+    path = tmp_path / f"a.{ending}"
+    named = header.strip('"')
+    path.write_text(
+        f"{header},meaning\na b,c\n" if ending == "csv" else json.dumps([{named: "a b", "meaning": "c"}]),
+        encoding="utf-8",
+        newline="",
+    )
+    result = import_sheets([], [read_sheet(path)], {"text": typed}, english, "merge")
+    assert ([row["text"] for row in result.rows], result.notes) == (["a b"], [])
+
+
+def test_files_of_one_name_are_told_apart_by_their_folders(tmp_path: Path, english: Language) -> None:
+    paths = [tmp_path / folder / "proverbs.csv" for folder in ("north", "south")]
+    for path in paths:
+        path.parent.mkdir()
+        path.write_text("text,meaning\na b,c\n", encoding="utf-8")
+    result = import_sheets([], [read_sheet(path) for path in paths], {}, english, "merge")
+    [rejection] = result.rejected
+    assert (result.rows[0]["source"], rejection.row_id) == (f"{paths[0]} row 2", f"{paths[1]} row 2")
+
+
 def test_a_workbook_whose_first_sheet_is_not_the_table_says_which_sheets_it_has(
     tmp_path: Path, english: Language
 ) -> None:
