@@ -73,7 +73,7 @@ def test_an_instruction_holds_the_labels_once(tmp_path: Path, text: str) -> None
         (b"name: [", "not valid YAML"),
         (b"- a\n", "must hold fields"),
         (b"", "must hold fields"),
-        (b"name: \xff", "cannot be read"),
+        (b"name: \xff", "line 1 is not UTF-8"),
     ],
 )
 def test_a_file_that_is_no_language_file(tmp_path: Path, content: bytes, complaint: str) -> None:
