@@ -96,14 +96,17 @@ class EmbeddedServer:
             "key": self._key,
         }
         # A session of its own: Ctrl-C at a terminal is for the build, which lets the answers come first.
-        self._process = subprocess.Popen(
-            [sys.executable, "-m", "pipeline.llm.engine"],
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            text=True,
-            start_new_session=True,
-        )
-        said = _exchange(self._process, wanted)
+        try:
+            self._process = subprocess.Popen(
+                [sys.executable, "-m", "pipeline.llm.engine"],
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                text=True,
+                start_new_session=True,
+            )
+            said = _exchange(self._process, wanted)
+        except (OSError, ValueError) as error:  # no memory for a process, or it died in mid-word
+            said = {"error": str(error)}
         if "error" in said:
             raise self._cannot(said["error"])
         return said["address"]

@@ -16,8 +16,12 @@ from pipeline.errors import StorageError
 def write_atomically(path: Path, write: Callable[[BinaryIO], None]) -> None:
     """Let ``write`` fill a temporary file beside ``path``, then rename it there: the old file stays whole.
 
-    Raises StorageError naming the file when the disk is full or the folder is not for us to write to.
+    Raises StorageError naming the file when the disk is full, the folder is not for us to write to, or
+    something other than a file is there already.
     """
+    if path.exists() and not path.is_file():
+        # Renaming would put a file in the place of a pipe or of /dev/stdout.
+        raise StorageError(f"{path} is no file and would be replaced: name another one")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         _write_and_rename(path, write)

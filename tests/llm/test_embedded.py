@@ -5,6 +5,7 @@ import sys
 import threading
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 import httpx
 import psutil
@@ -18,6 +19,7 @@ from pipeline.llm.interface import Ask, Message, Status
 from pipeline.llm.ledger import Ledger
 from pipeline.llm.limits import Progress
 from pipeline.llm.request import ChatOptions
+from pipeline.llm.transport import Timing
 from pipeline.store.files import digest_file
 from tests.e2e.running import wait_until
 
@@ -157,6 +159,27 @@ def test_an_engine_that_dies_again_and_again_ends_the_build_and_says_what_to_do(
         over.set()
         killing.join()
         server.close()
+
+
+def test_an_engine_that_cannot_be_started_again_ends_the_build(
+    weights_folder: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def no_memory(*given: Any, **settings: Any) -> Any:
+        raise OSError(12, "Cannot allocate memory")
+
+    server = EmbeddedServer(weights_folder, num_ctx=512, parallel=2)
+    server.endpoints()
+    monkeypatch.setattr("pipeline.llm.embedded.subprocess.Popen", no_memory)
+    _engine_of(psutil.Process()).kill()
+    chat = LedgerChat(
+        embedded_model("tiny", server),
+        ChatOptions(temperature=0, max_tokens=4, num_ctx=512),
+        Ledger(tmp_path / "ledger.sqlite"),
+        timing=Timing(patience=20),
+    )
+    with pytest.raises(PrerequisiteError, match=r"cannot be served from .*: .* Cannot allocate memory"):
+        chat.ask([Ask("row", (Message("user", "Say"),))])
+    server.close()
 
 
 def test_weights_that_cannot_be_loaded_are_one_paragraph(

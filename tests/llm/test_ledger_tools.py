@@ -1,11 +1,12 @@
 from __future__ import annotations
 
 import json
+import os
 from pathlib import Path
 
 import pytest
 
-from pipeline.errors import ConfigError, LedgerError
+from pipeline.errors import ConfigError, LedgerError, StorageError
 from pipeline.llm.interface import Reply
 from pipeline.llm.ledger import Ledger
 from pipeline.llm.ledger_tools import export_ledger, import_ledger, stats
@@ -116,6 +117,14 @@ def test_the_ledger_is_not_exported_over_itself(
                 export_ledger(ledger, target)
         ledger.close()
         assert len(Ledger(place).known([entry(1).key])) == 1
+
+
+def test_a_pipe_is_not_put_away_for_the_export(ledger: Ledger, tmp_path: Path) -> None:
+    pipe = tmp_path / "pipe"
+    os.mkfifo(pipe)
+    with pytest.raises(StorageError, match=f"^{pipe} is no file"):
+        export_ledger(ledger, pipe)
+    assert pipe.is_fifo()
 
 
 def test_pruning_by_model_and_day(ledger: Ledger) -> None:
