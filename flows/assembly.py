@@ -232,7 +232,7 @@ def assemble(request: BuildRequest, screen: Screen, scratch: Path | None = None)
     frozen_splits = read_splits(place.splits(lang))
     base = _open_base(request, place, scratch)
     check_splits(seeds, frozen_splits, base)
-    if base is None:
+    if base is None or request.recluster:
         # Every proverb may get a label of its own: what that needs is known before the first call is made.
         asked = min(len(seeds), settings.capr.acquire.limit or len(seeds))
         check_memory(asked, settings.capr.cluster.memory_gib)

@@ -17,7 +17,7 @@ from typer.testing import CliRunner
 from flows.backends import Backends
 from flows.cli.main import app
 from flows.screen import run_lines
-from pipeline.errors import ConfigError, SeedError
+from pipeline.errors import ConfigError, SeedError, StageError
 from pipeline.llm.transport import Timing
 from pipeline.seeds.table import COLUMNS, csv_text
 from pipeline.store.tables import read_table
@@ -179,6 +179,18 @@ def test_new_clusters_make_a_major_version_with_the_old_splits(grown: Path) -> N
     assert {row["proverb_id"]: row["split"] for row in after.values() if row["proverb_id"] in split_of} == {
         p: s for p, s in split_of.items() if p in {row["proverb_id"] for row in after.values()}
     }
+
+
+def test_new_clusters_too_large_for_memory_are_refused_before_any_call(
+    grown: Path, server: ScriptedServer
+) -> None:
+    before = len(server.chats)
+    profile = yaml.safe_load((grown / "profiles" / "test.yaml").read_text(encoding="utf-8"))
+    profile["capr"]["cluster"] = {"memory_gib": 1e-6}
+    (grown / "profiles" / "test.yaml").write_text(yaml.safe_dump(profile), encoding="utf-8")
+    with pytest.raises(StageError, match=r"clustering 30 labels needs about .*capr\.cluster\.memory_gib"):
+        build(grown, base="releases/1.0", recluster=True)
+    assert len(server.chats) == before
 
 
 def test_reclustering_first_says_what_changes_and_stops(
