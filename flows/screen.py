@@ -15,7 +15,7 @@ from rich.table import Table
 from flows.runs import made_from
 from pipeline.capr.graph import STAGES
 from pipeline.capr.shortcuts import failures, said_of
-from pipeline.capr.shortfall import shortfall
+from pipeline.capr.shortfall import past_limit, shortfall
 from pipeline.store.stages import StageRef
 from pipeline.visible import visible
 
@@ -101,11 +101,11 @@ def run_lines(summary: Summary) -> list[str]:
     manifest = summary.manifest
     splits = ", ".join(f"{name} {count}" for name, count in manifest["splits"].items())
     calls = manifest["calls"]
-    why_fewer = shortfall(manifest["stages"])
+    why_fewer = [why for why in (past_limit(manifest["stages"]), shortfall(manifest["stages"])) if why]
     return [
         *manifest["notices"],
         f"{manifest['items']} items ({splits}); {manifest['flagged']} flagged",
-        *([why_fewer] if why_fewer else []),
+        *why_fewer,
         *shortcut_lines(manifest["shortcuts"]),
         f"model calls: {calls['made']} made, {calls['reused']} reused",
     ]

@@ -1,4 +1,4 @@
-"""Why a build made fewer items than its proverbs and domains allow, in a sentence."""
+"""Why a build made fewer items than its seeds, or its proverbs and domains, allow; in a sentence each."""
 
 from __future__ import annotations
 
@@ -41,3 +41,15 @@ def shortfall(stages: Sequence[Mapping[str, Any]]) -> str:
         return ""
     made = possible - lost
     return f"{made or 'none'} of {possible} possible items made: {', '.join(losses)}"
+
+
+def past_limit(stages: Sequence[Mapping[str, Any]]) -> str:
+    """How many usable proverbs the limit left out; "" where none. A base dataset's are never left out."""
+    [acquired] = [stage for stage in stages if stage["name"] == "acquire"]
+    usable, selected = acquired["rows_kept"], acquired["facts"]["selected"]
+    if usable == selected:
+        return ""
+    return (
+        f"{usable - selected} of {usable} usable proverbs are past the limit and not in this build "
+        "(--limit-proverbs, or capr.acquire.limit in the profile)"
+    )

@@ -143,6 +143,12 @@ def test_a_limit_bounds_new_proverbs_never_old_ones(grown: Path) -> None:
     assert calls["made"] == 0
     assert _items(summary.folder) == _items(grown / "releases" / "1.0")
     assert summary.manifest["version"] == "1.0"
+    # Whoever added six proverbs and finds none of them must read why.
+    assert f"{NEW} of {OLD + NEW} usable proverbs are past the limit and not in this build" in " ".join(
+        run_lines(summary)
+    )
+    _, _, summary = build(grown, base="releases/1.0")
+    assert "past the limit" not in " ".join(run_lines(summary))
 
 
 def test_a_proverb_taken_out_takes_its_items_and_moves_nothing(grown: Path) -> None:
