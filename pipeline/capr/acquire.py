@@ -11,6 +11,7 @@ from pipeline.capr.base import Base
 from pipeline.errors import SeedError
 from pipeline.language.language import Language
 from pipeline.params import Params
+from pipeline.seeds.groups import group_of
 from pipeline.seeds.meaning import meaning_of
 from pipeline.store.result import Rejection, StageResult
 
@@ -96,17 +97,6 @@ def usable(
             }
         )
     return rows, rejected
-
-
-def group_of(proverb_id: str, variant_of: Mapping[str, str]) -> str:
-    """The proverb a chain of ``variant_of`` ends in; a circle ends in its smallest id."""
-    chain = [proverb_id]
-    while variant_of.get(chain[-1]):
-        following = variant_of[chain[-1]]
-        if following in chain:
-            return min(chain[chain.index(following) :])
-        chain.append(following)
-    return chain[-1]
 
 
 def _objection(

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Mapping, Sequence
 
-from pipeline.capr.acquire import group_of
 from pipeline.capr.base import Base
 from pipeline.capr.splitting import kept_split, kept_splits
+from pipeline.seeds.groups import group_of
 
 
 def check_splits(

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from pipeline.language.language import Language
+from pipeline.seeds.groups import group_of
 from pipeline.seeds.meaning import meaning_of
 
 LEAST_WORDS = 4
@@ -41,14 +42,15 @@ def weak_meanings(seeds: Sequence[Mapping[str, str]], language: Language) -> lis
     """
     found: list[WeakMeaning] = []
     first: dict[str, Mapping[str, str]] = {}
+    variant_of = {row["proverb_id"]: row["variant_of"] for row in seeds}
     for row in seeds:
         meaning, origin = meaning_of(row, language)
         key = language.key(meaning)
         reasons = _reasons(row["text"], meaning, origin, language)
         found += [WeakMeaning(row["proverb_id"], row["text"], reason, meaning) for reason in reasons]
         earlier = first.setdefault(key, row) if key else row
-        if earlier is not row and not _variants(earlier, row):
-            of = earlier["proverb_id"]
+        of = earlier["proverb_id"]
+        if group_of(of, variant_of) != group_of(row["proverb_id"], variant_of):
             found.append(WeakMeaning(row["proverb_id"], row["text"], "same_meaning", meaning, of))
     order = list(REASONS)
     return sorted(found, key=lambda weak: order.index(weak.reason))
@@ -65,7 +67,3 @@ def _reasons(text: str, meaning: str, origin: str, language: Language) -> list[s
     if language.word_count(meaning) < LEAST_WORDS:
         reasons.append("very_short")
     return reasons
-
-
-def _variants(one: Mapping[str, str], other: Mapping[str, str]) -> bool:
-    return bool({one["proverb_id"], one["variant_of"]} & ({other["proverb_id"], other["variant_of"]} - {""}))

@@ -6,8 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from pipeline.capr.acquire import AcquireParams, acquire, group_of, usable
+from pipeline.capr.acquire import AcquireParams, acquire, usable
 from pipeline.errors import SeedError
+from pipeline.seeds.groups import group_of
 from pipeline.seeds.table import COLUMNS
 from pipeline.store.result import StageResult
 from pipeline.store.tables import kept_table

@@ -62,6 +62,9 @@ def test_variants_may_share_a_meaning(english: Language) -> None:
     first = _row(0, "A rolling stone gathers no moss", "another meaning of four words")
     both = [{**row, "variant_of": "en-0"} for row in rows]
     assert _found(english, first, *both) == []
+    # As an import links them: each to the one it resembles.
+    chain = [rows[0], {**first, "variant_of": "en-1"}, {**rows[1], "variant_of": "en-0"}]
+    assert _found(english, *chain) == []
 
 
 @pytest.mark.realdata
