@@ -31,7 +31,7 @@ SeedRow = dict[str, str]
 
 
 def read_seeds(path: Path, lang: str) -> list[SeedRow]:
-    """All rows of a seed table, checked: columns, ids, status, ``variant_of``.
+    """All rows of a seed table, checked: columns, ids, status, ``variant_of``; cells without outer blanks.
 
     Raises SeedError naming file, row, column and value.
     """
@@ -49,7 +49,7 @@ def read_seeds(path: Path, lang: str) -> list[SeedRow]:
             f"unknown: {', '.join(unknown) or 'none'}. To bring in a table with other columns, type: "
             f"adage seeds import FILE --lang {lang} --map text=COLUMN"
         )
-    rows = [(number, {c: restored(cells.get(c, "")) for c in COLUMNS}) for number, cells in sheet.rows]
+    rows = [(number, {c: _cell(cells.get(c, "")) for c in COLUMNS}) for number, cells in sheet.rows]
     ids: dict[str, int] = {}
     for number, row in rows:
         row["status"] = row["status"] or "draft"
@@ -60,6 +60,11 @@ def read_seeds(path: Path, lang: str) -> list[SeedRow]:
                 f"{path}: row {number}, column variant_of: no row has proverb_id {row['variant_of']!r}"
             )
     return [row for _, row in rows]
+
+
+def _cell(written: str) -> str:
+    """Without outer blanks, as an import takes it: in a spreadsheet nobody sees them."""
+    return restored(written.strip())
 
 
 def _check(path: Path, number: int, row: SeedRow, ids: dict[str, int]) -> None:
@@ -94,7 +99,7 @@ def read_splits(path: Path) -> list[dict[str, str]]:
         raise SeedError(
             f"{path}: columns must be {', '.join(SPLIT_COLUMNS)}; found: {', '.join(sheet.columns)}"
         )
-    rows = [(number, {c: restored(cell) for c, cell in row.items()}) for number, row in sheet.rows]
+    rows = [(number, {c: _cell(cell) for c, cell in row.items()}) for number, row in sheet.rows]
     ids: dict[str, int] = {}
     for number, row in rows:
         identity = row["proverb_id"]
