@@ -62,7 +62,7 @@ def _alpha(ratings: Ratings, name: str, why: dict[str, str]) -> float | None:
     raters = [judge for judge in sorted(ratings) if ratings[judge]]
     items = sorted({item for scores in ratings.values() for item in scores})
     if len(raters) < 2:
-        why.setdefault(name, f"{len(raters)} judges with valid ratings, two are needed")
+        why.setdefault(name, f"needs the ratings of two judges, has those of {len(raters)}")
         return None
     table = np.array([[ratings[judge].get(item, np.nan) for item in items] for judge in raters])
     paired = table[:, (~np.isnan(table)).sum(axis=0) >= 2]

@@ -47,11 +47,11 @@ def test_missing_ratings_count_for_nothing() -> None:
     ("table", "why"),
     [
         ([[3, 3], [3, 3]], "all 4 ratings are equal"),
-        ([[1, 2, 3]], "1 judges with valid ratings, two are needed"),
-        ([[1, 2, 3], [None, None, None]], "1 judges with valid ratings, two are needed"),
+        ([[1, 2, 3]], "needs the ratings of two judges, has those of 1"),
+        ([[1, 2, 3], [None, None, None]], "needs the ratings of two judges, has those of 1"),
         ([[1, None], [None, 5]], "no item has two valid ratings"),
-        ([[None, None], [None, None]], "0 judges with valid ratings, two are needed"),
-        ([], "0 judges with valid ratings, two are needed"),
+        ([[None, None], [None, None]], "needs the ratings of two judges, has those of 0"),
+        ([], "needs the ratings of two judges, has those of 0"),
     ],
 )
 def test_what_is_undefined_is_none_with_its_reason(table: Scores, why: str) -> None:
