@@ -114,6 +114,15 @@ def test_nothing_spills_out_of_its_box(browser: Browser, reports: dict[str, Path
             assert page.evaluate(_SPILLING) == []
 
 
+def test_the_reasons_for_a_missing_number_have_room_on_a_phone(
+    browser: Browser, reports: dict[str, Path]
+) -> None:
+    with opened(browser, reports["am"], PHONE) as (page, _):
+        widths = page.locator(".reasons").evaluate_all("cells => cells.map(cell => cell.clientWidth)")
+        assert len(widths) == 3
+        assert min(widths) > PHONE / 2
+
+
 def test_items_are_narrowed_down_and_print_shows_all(browser: Browser, reports: dict[str, Path]) -> None:
     with opened(browser, reports["ar"], DESKTOP) as (page, complaints):
         items, options = page.locator(".item:visible"), page.locator(".option:visible")
