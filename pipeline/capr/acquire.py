@@ -74,11 +74,12 @@ def usable(
     for row in sorted(seeds, key=lambda r: (r["proverb_id"] not in settled, r["proverb_id"] not in known)):
         facts = language.analyse(row["text"], params.script_share)
         meaning, origin = meaning_of(row, language)
-        reason, numbers = _objection(row, meaning, facts.key, facts.verdict.script_share, by_key, params)
+        key = language.proverb_key(row["text"])
+        reason, numbers = _objection(row, meaning, key, facts.verdict.script_share, by_key, params)
         if reason:
             rejected.append(Rejection(row["proverb_id"], reason, {"text": row["text"], **numbers}))
             continue
-        by_key[facts.key] = row["proverb_id"]
+        by_key[key] = row["proverb_id"]
         in_base = row["proverb_id"] in settled
         rows.append(
             {

@@ -91,7 +91,7 @@ def check_seeds(
 
 
 def _variants(rows: Sequence[Mapping[str, Any]], language: Language) -> list[Variant]:
-    found = probable_variants([language.key(row["text"]) for row in rows])
+    found = probable_variants([language.proverb_key(row["text"]) for row in rows])
     return [
         Variant(
             rows[later]["proverb_id"],

@@ -144,6 +144,14 @@ class Language:
         """Whether the proverb stands in the text, spelled or spaced in any way its key allows."""
         return _stands_in(self.key(proverb), self.key(text), self.spec.word_spaces)
 
+    def proverb_key(self, text: str) -> str:
+        """The key that all spellings of one proverb share.
+
+        Without blanks where the language writes none between words: 七転び、八起き is 七転び八起き.
+        """
+        key = self.key(text)
+        return key if self.spec.word_spaces else key.replace(" ", "")
+
     def grammar_pattern(self, most_characters: int, least_characters: int = 1) -> str:
         """A JSON schema pattern of the characters that texts in this language are written with."""
         return f"^[{self.spec.grammar}]{{{least_characters},{most_characters}}}$"

@@ -78,8 +78,8 @@ def import_sheets(
                 result.rejected.append(Rejection(place, reason, {"text": row["text"]}))
                 continue
             row["source"] = row["source"] or place
-            found.setdefault(language.key(row["text"]), []).append((place, row))
-    before = {language.key(row["text"]): row for row in result.rows}
+            found.setdefault(language.proverb_key(row["text"]), []).append((place, row))
+    before = {language.proverb_key(row["text"]): row for row in result.rows}
     taken = {row["proverb_id"] for row in result.rows}
     for key, entries in found.items():
         _place(result, before.get(key), entries, language, conflicts, taken)
@@ -191,7 +191,7 @@ def _absorb(target: SeedRow, row: SeedRow, language: Language) -> Literal["", "a
 
 
 def _mark_variants(result: Imported, language: Language, first_new: int) -> None:
-    keys = [language.key(row["text"]) for row in result.rows]
+    keys = [language.proverb_key(row["text"]) for row in result.rows]
     for earlier, later, similarity in probable_variants(keys):
         row = result.rows[later]
         if later >= first_new and not row["variant_of"]:

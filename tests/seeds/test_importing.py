@@ -265,6 +265,23 @@ def test_a_column_is_found_by_what_one_sees_of_its_name(
     assert ([row["text"] for row in result.rows], result.notes) == (["a b"], [])
 
 
+def test_a_blank_or_a_comma_makes_no_other_proverb_where_words_have_no_blanks(
+    tmp_path: Path, english: Language, japanese: Language
+) -> None:
+    path = tmp_path / "a.csv"
+    spellings = ["七転び八起き", "七転び、八起き", "七転び　八起き"]
+    path.write_text("text,meaning\n" + "".join(f"{s},m n o\n" for s in spellings), encoding="utf-8")
+    result = import_sheets([], [read_sheet(path)], {}, japanese, "merge")
+    assert [row["text"] for row in result.rows] == spellings[:1]
+    assert [rejection.reason for rejection in result.rejected] == ["duplicate", "duplicate"]
+    # The same rows, typed into the table itself.
+    rows = [{**result.rows[0], "proverb_id": f"ja-{n}", "text": text} for n, text in enumerate(spellings)]
+    kept, rejected = usable(rows, japanese, AcquireParams())
+    assert [row["text"] for row in kept] == spellings[:1]
+    assert [(r.reason, r.numbers["of"]) for r in rejected] == [("duplicate", "ja-0")] * 2
+    assert english.proverb_key("now here") != english.proverb_key("nowhere")
+
+
 def test_files_of_one_name_are_told_apart_by_their_folders(tmp_path: Path, english: Language) -> None:
     paths = [tmp_path / folder / "proverbs.csv" for folder in ("north", "south")]
     for path in paths:
