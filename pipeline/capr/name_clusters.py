@@ -16,10 +16,11 @@ from pipeline.store.result import Rejection, StageResult
 
 
 class NameClustersParams(Params):
-    """``most_labels`` bounds the labels shown to the model, the commonest first, so that a prompt fits;
-    ``reject_copies`` refuses the prompt's own example as a name, as for labels."""
+    """``most_labels`` bounds the labels shown to the model, the commonest first, so that a prompt fits; None
+    shows all, as the paper does. ``reject_copies`` refuses the prompt's own example as a name, as for labels.
+    """
 
-    most_labels: int = Field(default=30, ge=1)
+    most_labels: int | None = Field(default=30, ge=1)
     reject_copies: bool = False
 
 

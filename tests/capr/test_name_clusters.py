@@ -26,6 +26,13 @@ def test_a_bound_on_the_labels_shown_keeps_the_commonest() -> None:
     assert chat.asked[1].messages[-1].content == 'Labels:\n- "haste"'
 
 
+def test_without_a_bound_every_label_is_shown() -> None:
+    chat = FunctionChat(lambda ask: {"name": "Speed"})
+    table = clusters(*[0] * 50, themes=[f"theme {number}" for number in range(50)])
+    name_clusters(table, chat, prompt("name_clusters"), NameClustersParams(most_labels=None), None)
+    assert chat.asked[0].messages[-1].content.count("\n- ") == 50
+
+
 def test_a_copied_name_is_a_rejection_and_the_cluster_stays_unnamed() -> None:
     def reply(ask: Ask) -> dict[str, str]:
         return {"name": "Time and Patience" if ask.row_id == "cluster-0" else "Speed"}

@@ -29,6 +29,7 @@ def test_paper_is_literal(project: Path) -> None:
     assert {judge.temperature for judge in paper.roles.judges} == {0.3}
     assert {judge.stance for judge in paper.roles.judges} == {""}
     assert paper.capr.cluster.k_range == "paper"
+    assert paper.capr.name_clusters.most_labels is None
     assert (paper.capr.filter.similarity_cap, paper.capr.distractors.similarity_cap) == ("fixed", "fixed")
     assert (paper.capr.distractors.rule, paper.capr.distractors.meaning_cap) == ("paper", False)
     filtering = paper.capr.filter
