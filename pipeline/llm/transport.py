@@ -69,6 +69,10 @@ class Transport:
         self._timing = timing
         self._session = session
         self._writer = writer
+        if self._wire.load:
+            # Since the last ask() time went by and other models were asked: this one may have been unloaded.
+            for endpoint in pool.endpoints:
+                endpoint.warm = False
 
     async def call(self, request: Request, key: str) -> Reply | Failure | None:
         """The reply to a request, or why there is none; None when the run is braked while waiting for a slot.
@@ -155,6 +159,7 @@ class Transport:
                 raw = await _bounded(response)
                 return raw if response.status == 200 else _refused(response, raw)
         except aiohttp.ClientConnectorError as error:
+            endpoint.warm = False  # once it is back it loads its model again
             return _Problem(Trouble.BUSY, f"cannot be reached: {error}", away=True)
         except TimeoutError:
             return _Problem(Trouble.BROKEN, f"no answer within {seconds:g} s", timed_out=True)

@@ -107,6 +107,31 @@ def test_the_first_call_has_more_time_than_the_others(server: ScriptedServer, ma
     assert second.status is Status.TIMEOUT
 
 
+def test_a_server_that_was_away_has_the_time_of_a_first_call_again(
+    server: ScriptedServer, make_chat: MakeChat
+) -> None:
+    timing = Timing(call=0.2, first_call=5, patience=10, tries_timeout=1)
+    chat = make_chat(protocol="openai", slots=1, chat={"timing": timing})
+    assert chat.ask(token_asks(1))[0].ok
+    server.stop()
+    server.delay = 0.4
+    again = threading.Timer(0.5, server.start)
+    again.start()
+    _, first, second = chat.ask(token_asks(3))
+    again.join()
+    assert first.ok
+    assert second.status is Status.TIMEOUT
+
+
+def test_a_server_loads_its_model_anew_for_every_stage(server: ScriptedServer, make_chat: MakeChat) -> None:
+    chat = make_chat()
+    for count in (2, 4):
+        chat.ask(token_asks(count))
+        asked = [bool(request.body["messages"]) for request in server.requests]
+        # Other models were asked meanwhile, which may have put this one out.
+        assert asked[-3:] == [False, True, True]
+
+
 def test_a_server_away_for_good_ends_the_run_with_what_to_type(
     server: ScriptedServer, make_chat: MakeChat
 ) -> None:
