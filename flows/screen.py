@@ -5,12 +5,14 @@ from __future__ import annotations
 import time
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from datetime import timedelta
 from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
 from rich.console import Console
-from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+from rich.progress import BarColumn, Progress, SpinnerColumn, Task, TextColumn, TimeElapsedColumn
 from rich.table import Table
+from rich.text import Text
 
 from flows.runs import made_from
 from pipeline.capr.graph import STAGES
@@ -23,6 +25,14 @@ if TYPE_CHECKING:
     from flows.runs import Summary
 
 
+class _Elapsed(TimeElapsedColumn):
+    """Time since the stage began; rich's own stops for good when the first judge is done."""
+
+    def render(self, task: Task) -> Text:
+        seconds = timedelta(seconds=int(task.elapsed or 0))
+        return Text(str(seconds), style="progress.elapsed")
+
+
 class Screen:
     """Progress on stderr, so that stdout stays free for what a program reads."""
 
@@ -33,7 +43,7 @@ class Screen:
             TextColumn("{task.description}"),
             BarColumn(bar_width=20),
             TextColumn("{task.fields[counts]}"),
-            TimeElapsedColumn(),
+            _Elapsed(),
             console=self.console,
             transient=True,
             disable=not self.console.is_terminal,
@@ -41,6 +51,7 @@ class Screen:
         self._task = self._progress.add_task("", total=None, counts="")
         self._stage = ""
         self._began = time.monotonic()
+        self._done = 0
 
     def __enter__(self) -> Screen:
         self._progress.start()
@@ -59,10 +70,14 @@ class Screen:
         """A stage starts."""
         self._stage = stage
         self._began = time.monotonic()
+        self._done = 0
         self._progress.reset(self._task, total=None, description=self._label(stage), counts="")
 
     def advance(self, done: int, total: int, detail: str) -> None:
         """So many of so many asks of the running stage are answered; ``detail`` is tokens and time left."""
+        if done < self._done:  # the next judge counts anew
+            self._began = time.monotonic()
+        self._done = done
         rate = 60 * done / max(time.monotonic() - self._began, 1e-3)
         counts = f"{done}/{total} {rate:.0f}/min {detail}"
         self._progress.update(self._task, completed=done, total=total, counts=counts)

@@ -18,7 +18,7 @@ from rich.console import Console
 
 from flows.cli.output import print_json
 from flows.runs import FORMAT, Summary
-from flows.screen import run_table
+from flows.screen import Screen, run_table
 from pipeline.capr.graph import STAGES
 
 WIDE = ["理由がとても長い場合の説明文" * 3, "ምክንያቱ_በጣም_ረጅም_ነው" * 3, "سبب طويل جدا", "no_near_match_candidate"]
@@ -123,3 +123,18 @@ def test_json_is_utf8_whatever_the_output(monkeypatch: pytest.MonkeyPatch) -> No
     print_json([*WIDE, "a file name that is no text: \udce9"])
     assert json.loads(written.getvalue()) == [*WIDE, "a file name that is no text: \udce9"]
     assert WIDE[0].encode() in written.getvalue()
+
+
+def test_the_clock_of_a_stage_goes_on_and_each_judge_has_a_rate(monkeypatch: pytest.MonkeyPatch) -> None:
+    seconds = [0.0]
+    for clock in ("time.monotonic", "rich.console.monotonic"):
+        monkeypatch.setattr(clock, lambda: seconds[0])
+    screen = Screen()
+    screen.begin_stage("judge")
+    for done, later in ((18, 60), (0, 0), (9, 60)):
+        seconds[0] += later
+        screen.advance(done, 18, "")
+    shown = io.StringIO()
+    Console(file=shown, width=80).print(screen._progress.get_renderable())
+    assert "9/18 9/min" in shown.getvalue()
+    assert "0:02:00" in shown.getvalue()
